@@ -1,0 +1,134 @@
+"""What decoding returns: hypotheses, n-best lists, and the finished summary.
+
+Owns plain frozen data. Does not own how any of it is found (`sumfit.decoding`) or turned into
+text (`sumfit.pipeline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from sumfit.errors import SumfitError
+
+__all__ = ["Hypothesis", "NBest", "Summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One word sequence that a decoder found.
+
+    Attributes:
+        words: Vocabulary ids, without ``<bos>`` and ``<eos>``.
+        log_prob: Natural log of the exact marginal probability of the sequence, Eq. 2
+            (``ending="eos"``) or Eq. 3 (``ending="any"``), over all paths of the full graph.
+        score: What the decoder maximised: ``log_prob + bonus * len(words)`` for sequence
+            decoders, the log-probability of the single path (plus bonus) for path decoders.
+        cost: Total cost of the words in the budget's unit, as the decoder counted it.
+        path: Vertices of the best path that emits these words, start and end vertex left out;
+            ``None`` where the decoder keeps no path.
+        optimal: ``True`` if it is proved that no sequence of higher score meets the budget
+            (for n-best entries after the first: none outside the entries before it).
+        gap: Upper bound on how much higher the score of the best sequence that meets the budget
+            can be, in nats; 0 if ``optimal``, ``inf`` if the decoder has no bound.
+    """
+
+    words: tuple[int, ...]
+    log_prob: float
+    score: float
+    cost: int
+    path: tuple[int, ...] | None = None
+    optimal: bool = False
+    gap: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class NBest(Sequence[Hypothesis]):
+    """Hypotheses of one graph, best score first, no two with the same words.
+
+    Attributes:
+        hypotheses: The list.
+        method: Name of the decoder that made it.
+        n_expanded: Search nodes or table cells expanded, a measure of work.
+        is_complete: ``True`` if the search ended by itself, ``False`` if a node or time limit
+            ended it.
+    """
+
+    hypotheses: tuple[Hypothesis, ...]
+    method: str
+    n_expanded: int = 0
+    is_complete: bool = True
+
+    @overload
+    def __getitem__(self, index: int) -> Hypothesis: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hypothesis, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hypothesis | tuple[Hypothesis, ...]:
+        return self.hypotheses[index]
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def __iter__(self) -> Iterator[Hypothesis]:
+        return iter(self.hypotheses)
+
+    @property
+    def best(self) -> Hypothesis:
+        """The first hypothesis."""
+        return self.hypotheses[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One finished summary, measured again on the very string that is returned.
+
+    Attributes:
+        text: The summary, NFC. Empty only when ``error`` is set.
+        length: Measured length of ``text`` in ``unit``, prefix and suffix included.
+        unit: The unit's name.
+        limit: Most that ``length`` may be, as asked for.
+        min_length: Least that ``length`` may be, 0 where nothing was asked.
+        log_prob: Natural log of the exact probability of the model for this token sequence;
+            ``nan`` where the text does not come from the model (see ``origin``).
+        score: ``log_prob`` plus the length bonus of the search.
+        optimal: Proved: no other summary that meets the limit and the constraints scores higher.
+        gap: Upper bound on the score anyone could gain, in nats; 0 if ``optimal``.
+        complete: The text ends as a sentence or headline should: no dangling function word, no
+            open bracket or quotation mark.
+        source_truncated: The model did not see the end of the source.
+        method: Decoder's name.
+        origin: ``"model"``; ``"source"`` if the source fitted and is returned as it is;
+            ``"cut"`` if the caller allowed a word-boundary cut of the source as a last resort.
+        rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
+            return another).
+        bonus: Score added per token in the search.
+        words: Vocabulary ids of the text.
+        alternatives: The other candidates, best first, when ``n_best`` asked for them.
+        timings: Seconds by stage: ``"encode"``, ``"forward"``, ``"decode"``, ``"rerank"``.
+        error: Why there is no text; ``None`` for every good result.
+    """
+
+    text: str
+    length: int
+    unit: str
+    limit: int
+    min_length: int = 0
+    log_prob: float = float("nan")
+    score: float = float("nan")
+    optimal: bool = False
+    gap: float = float("inf")
+    complete: bool = False
+    source_truncated: bool = False
+    method: str = "seqmap"
+    origin: str = "model"
+    rank: int = 0
+    bonus: float = 0.0
+    words: tuple[int, ...] = ()
+    alternatives: tuple[Summary, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    error: SumfitError | None = None
+
+    def __str__(self) -> str:
+        """The text itself, so that a summary prints as one."""
+        return self.text

@@ -1,0 +1,65 @@
+"""Length budgets: what a limit counts, and what each vocabulary piece costs against it.
+
+Owns units, presets, `LengthBudget`, `measure` and `unit_costs`. Only this module knows what a
+byte or a display cell is; decoders see integer costs and an interval of totals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sumfit.errors import BudgetError, ConflictingBudgetError
+
+__all__ = ["LengthBudget"]
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBudget:
+    """Interval of allowed total costs: at most, exactly, or between.
+
+    Give ``max`` alone, ``exact`` alone, or ``min`` with ``max``.
+
+    Attributes:
+        max: Most the total may be.
+        exact: The one total allowed.
+        min: Least the total may be.
+    """
+
+    max: int | None = None
+    exact: int | None = None
+    min: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max", "exact", "min"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise BudgetError(f"{name} must be a whole number, was {value!r}")
+            if value < 0:
+                raise BudgetError(f"{name} must be 0 or more, was {value}")
+        if self.exact is not None and (self.max is not None or self.min is not None):
+            other = "max" if self.max is not None else "min"
+            raise ConflictingBudgetError(
+                f"exact={self.exact} and {other}={getattr(self, other)} exclude each other; "
+                "give one of them"
+            )
+        if self.exact is None and self.max is None:
+            raise BudgetError("a budget needs max or exact; give one, for example max=8")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ConflictingBudgetError(f"min={self.min} is above max={self.max}; swap them")
+
+    @property
+    def low(self) -> int:
+        """Least allowed total."""
+        if self.exact is not None:
+            return self.exact
+        return self.min or 0
+
+    @property
+    def high(self) -> int:
+        """Most allowed total."""
+        if self.exact is not None:
+            return self.exact
+        assert self.max is not None
+        return self.max
