@@ -1,0 +1,18 @@
+#!/bin/sh
+# Everything that guards a change: style, docstrings, import ladder, types, tests.
+# Makes its own virtual environment in .venv-test; SUMFIT_PYTHON names another interpreter.
+set -eu
+cd "$(dirname "$0")/.."
+python=${SUMFIT_PYTHON:-python3}
+venv=.venv-test
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+pip() { "$venv/bin/python" -m pip --disable-pip-version-check -q "$@"; }
+pip install 'torch==2.13.0'
+pip install -e '.[train,serve,eval,parquet,zstd,dev]'
+. "$venv/bin/activate"
+ruff check .
+ruff format --check .
+pydoclint --quiet src
+lint-imports
+mypy
+python -m pytest "$@"
