@@ -1,0 +1,250 @@
+"""Strict TOML recipes: a mapping becomes frozen dataclasses, or one error lists every problem.
+
+Owns reading, command-line overrides and type checks. Does not own what a recipe contains: the
+dataclasses live beside the code that uses them (`sumfit.training.recipe`).
+
+A dataclass field may be ``bool``, ``int``, ``float``, ``str``, a ``Literal`` of these, a nested
+dataclass, ``tuple[X, ...]`` or ``X | None``. An ``int`` is accepted where a ``float`` is asked
+for, nothing else is converted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import sys
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sumfit.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["apply_overrides", "build", "read_toml", "to_mapping"]
+
+T = TypeVar("T")
+
+
+def read_toml(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Read a TOML file and change it by ``key=value`` words of the command line.
+
+    Args:
+        path: The file.
+        overrides: Words such as ``optimizer.lr=3e-4``; see `apply_overrides`.
+
+    Returns:
+        Nested mapping of the file's values.
+
+    Raises:
+        ConfigError: If the file is missing, is not UTF-8 TOML, or an override does not parse.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot read recipe {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"recipe {path} is not UTF-8 (byte {error.start})") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"recipe {path} is not TOML: {error}") from error
+    return apply_overrides(values, overrides)
+
+
+def apply_overrides(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Set dotted keys in a nested mapping.
+
+    The value is read as TOML (``3``, ``1e-4``, ``true``, ``["a", "b"]``); what is not TOML is
+    taken as a string, so that paths need no quotes. In an array of tables an entry is named by
+    its ``name`` or its number: ``data.sets.newsapi.weight=2``.
+
+    Args:
+        values: Mapping to start from; not changed.
+        overrides: Words ``key=value``.
+
+    Returns:
+        A changed copy.
+
+    Raises:
+        ConfigError: If words are not ``key=value`` or a key leads through something that is not
+            a table; every such word is listed.
+    """
+    result: dict[str, Any] = _copy(values)
+    problems = []
+    for word in overrides:
+        key, equals, raw = word.partition("=")
+        if not equals or not key.strip():
+            problems.append(f"override {word!r} must be key=value, for example optimizer.lr=3e-4")
+            continue
+        problem = _set(result, key.strip().split("."), _parse_value(raw))
+        if problem:
+            problems.append(f"override {word!r}: {problem}")
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return result
+
+
+def build(cls: type[T], values: Mapping[str, Any], *, where: str = "") -> T:
+    """Turn a nested mapping into a frozen dataclass and check everything on the way.
+
+    Args:
+        cls: A dataclass.
+        values: Nested mapping, as `read_toml` gives.
+        where: Dotted prefix for the messages.
+
+    Returns:
+        An instance of ``cls``.
+
+    Raises:
+        ConfigError: If keys are unknown or missing, types are wrong, or a dataclass refuses its
+            values; the message lists all problems, one a line.
+    """
+    problems: list[str] = []
+    result = _build(cls, values, where, problems)
+    if problems:
+        head = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        raise ConfigError(f"{head} in the recipe:\n{lines}")
+    assert isinstance(result, cls)
+    return result
+
+
+def to_mapping(value: Any) -> Any:
+    """Turn a dataclass into plain values that JSON and TOML can hold.
+
+    Args:
+        value: A dataclass instance, tuple, mapping or plain value.
+
+    Returns:
+        The same with dataclasses as dicts and tuples as lists.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_mapping(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [to_mapping(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: to_mapping(item) for key, item in value.items()}
+    return value
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value
+
+
+def _parse_value(raw: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {raw}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return raw
+
+
+def _set(table: Any, keys: list[str], value: Any) -> str | None:
+    """Set ``keys`` in ``table`` in place; return what is wrong, or ``None``."""
+    head, rest = keys[0], keys[1:]
+    if isinstance(table, list):
+        names = [item.get("name") if isinstance(item, dict) else None for item in table]
+        if head in names:
+            index = names.index(head)
+        elif head.isdigit() and int(head) < len(table):
+            index = int(head)
+        else:
+            known = ", ".join(str(name) for name in names if name)
+            return f"no entry is named {head!r}; known: {known or 'none'}"
+        if not rest:
+            table[index] = value
+            return None
+        return _set(table[index], rest, value)
+    if not isinstance(table, dict):
+        return f"{head!r} lies inside a plain value, not a table"
+    if not rest:
+        table[head] = value
+        return None
+    return _set(table.setdefault(head, {}), rest, value)
+
+
+def _build(cls: Any, values: Any, where: str, problems: list[str]) -> Any:
+    if not isinstance(values, Mapping):
+        problems.append(f"{where or 'the recipe'} must be a table, was {values!r}")
+        return None
+    hints = typing.get_type_hints(cls)
+    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
+    before = len(problems)
+    arguments: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{where}.{key}" if where else str(key)
+        if key not in fields:
+            near = difflib.get_close_matches(str(key), fields, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(fields)}"
+            problems.append(f"{name} is not a known key; {hint}")
+            continue
+        arguments[key] = _convert(hints[key], value, name, problems)
+    for key, field in fields.items():
+        has_default = (
+            field.default is not dataclasses.MISSING
+            or field.default_factory is not dataclasses.MISSING
+        )
+        if key not in values and not has_default:
+            problems.append(f"{where + '.' if where else ''}{key} is missing")
+    if len(problems) > before:
+        return None
+    try:
+        return cls(**arguments)
+    except ConfigError as error:
+        prefix = f"{where}: " if where else ""
+        problems.extend(f"{prefix}{line}" for line in str(error).splitlines())
+        return None
+
+
+def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
+    origin = typing.get_origin(hint)
+    if dataclasses.is_dataclass(hint):
+        return _build(hint, value, name, problems)
+    if origin is typing.Literal:
+        allowed = typing.get_args(hint)
+        if value in allowed and type(value) in {type(item) for item in allowed}:
+            return value
+        shown = ", ".join(repr(item) for item in allowed)
+        problems.append(f"{name} must be one of {shown}, was {value!r}")
+        return None
+    if origin in (typing.Union, types.UnionType):
+        inner = [item for item in typing.get_args(hint) if item is not type(None)]
+        assert len(inner) == 1, f"{name}: only X | None is supported"
+        return None if value is None else _convert(inner[0], value, name, problems)
+    if origin is tuple:
+        item_hint = typing.get_args(hint)[0]
+        if not isinstance(value, list | tuple):
+            problems.append(f"{name} must be a list, was {value!r}")
+            return None
+        return tuple(
+            _convert(item_hint, item, f"{name}[{_label(item, index)}]", problems)
+            for index, item in enumerate(value)
+        )
+    return _convert_plain(hint, value, name, problems)
+
+
+def _convert_plain(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
+    is_bool = isinstance(value, bool)
+    if hint is float and isinstance(value, int | float) and not is_bool:
+        return float(value)
+    if hint is int and isinstance(value, int) and not is_bool:
+        return value
+    if hint in (bool, str) and isinstance(value, hint):
+        return value
+    words = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
+    problems.append(f"{name} must be {words[hint]}, was {value!r}")
+    return None
+
+
+def _label(item: Any, index: int) -> str:
+    name = item.get("name") if isinstance(item, Mapping) else None
+    return str(name) if isinstance(name, str) else str(index)

@@ -1,0 +1,148 @@
+r"""Open files decompressed and split them into lines, UTF-8 and ``\n`` alone.
+
+Owns ``.gz``, ``.xz`` and ``.zst``, decoding, line numbers, and the count of lines left out. Does
+not own what a line means (`sumfit.data.readers`).
+
+Lines end at ``\n`` alone, so U+2028, U+0085 and form feeds stay inside a text; one ``\r`` before
+the ``\n`` and a byte-order mark are dropped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import lzma
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Literal
+
+from sumfit.errors import DataFormatError, MissingExtraError
+
+__all__ = ["COMPRESSED", "OnBad", "ReadReport", "iter_lines", "open_bytes", "skip_or_raise"]
+
+OnBad = Literal["raise", "skip"]
+
+COMPRESSED = (".gz", ".xz", ".zst")
+_MAX_MESSAGES = 20
+
+
+@dataclass(slots=True)
+class ReadReport:
+    """What reading met, filled while a reader is consumed.
+
+    Attributes:
+        n_read: Records returned.
+        n_skipped: Bad records left out by ``on_bad="skip"``.
+        messages: The first 20 reasons, each with file and line.
+    """
+
+    n_read: int = 0
+    n_skipped: int = 0
+    messages: list[str] = field(default_factory=list)
+
+    def skip(self, error: Exception) -> None:
+        """Count a record left out.
+
+        Args:
+            error: Why; its text is kept for the first 20.
+        """
+        self.n_skipped += 1
+        if len(self.messages) < _MAX_MESSAGES:
+            self.messages.append(str(error))
+
+
+def open_bytes(path: str | Path) -> IO[bytes]:
+    """Open a file for reading, decompressed.
+
+    Args:
+        path: File; ``.gz``, ``.xz`` and ``.zst`` are decompressed while reading.
+
+    Returns:
+        Binary stream.
+
+    Raises:
+        DataFormatError: If the file cannot be opened.
+        MissingExtraError: If ``.zst`` is asked for without the ``zstandard`` package.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".gz":
+            return io.BufferedReader(gzip.open(path, "rb"))
+        if suffix == ".xz":
+            return io.BufferedReader(lzma.open(path, "rb"))
+        raw = path.open("rb")
+    except OSError as error:
+        raise DataFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    if suffix != ".zst":
+        return raw
+    try:
+        zstandard = importlib.import_module("zstandard")
+    except ImportError as error:
+        raw.close()
+        raise MissingExtraError("zstandard", "zstd") from error
+    stream: IO[bytes] = io.BufferedReader(
+        zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=True)
+    )
+    return stream
+
+
+def iter_lines(
+    stream: Iterable[bytes],
+    *,
+    name: str,
+    on_bad: OnBad = "raise",
+    report: ReadReport | None = None,
+) -> Iterator[tuple[int, str]]:
+    r"""Decode the lines of a binary stream, split at ``\n`` alone.
+
+    Args:
+        stream: Binary lines, as an open file yields them.
+        name: File name for messages.
+        on_bad: Whether a line that is not UTF-8 raises or is left out and counted.
+        report: Where to count lines left out.
+
+    Yields:
+        Line number from 1, and the line without its end.
+
+    Raises:
+        DataFormatError: If a line is not UTF-8, or the compressed data is damaged.
+    """
+    lines = iter(stream)
+    number = 0
+    while True:
+        try:
+            raw = next(lines)
+        except StopIteration:
+            return
+        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+            raise DataFormatError(f"{name}: damaged after line {number}: {error}") from error
+        number += 1
+        if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+            raw = raw[3:]
+        if raw.endswith(b"\n"):
+            raw = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
+        try:
+            yield number, raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            bad = DataFormatError(
+                f"{name}:{number}: not UTF-8 at byte {error.start} of the line "
+                f"(0x{raw[error.start]:02x}); convert the file to UTF-8"
+            )
+            skip_or_raise(bad, on_bad, report)
+
+
+def skip_or_raise(error: DataFormatError, on_bad: OnBad, report: ReadReport | None) -> None:
+    """Raise an error, or count it, as the policy says.
+
+    Args:
+        error: What is wrong with a record.
+        on_bad: The policy.
+        report: Where to count.
+    """
+    if on_bad == "raise":
+        raise error
+    if report is not None:
+        report.skip(error)

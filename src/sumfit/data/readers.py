@@ -1,0 +1,393 @@
+"""Read texts and text-summary pairs from files, lazily, without torch.
+
+Owns the file formats: JSONL, CSV, TSV, Parquet, plain lines, parallel line files and Hugging Face
+``datasets`` directories. Does not own decompression and lines (`sumfit.data.lines`), cleaning
+(`sumfit.text`) or tokenisation (`sumfit.data.packing`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import importlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
+
+from sumfit.data.lines import (
+    COMPRESSED,
+    OnBad,
+    ReadReport,
+    iter_lines,
+    open_bytes,
+    skip_or_raise,
+)
+from sumfit.errors import ConfigError, DataFormatError, MissingExtraError
+
+__all__ = [
+    "Columns",
+    "Pair",
+    "ReadReport",
+    "Row",
+    "file_format",
+    "iter_lines",
+    "open_bytes",
+    "pair_from_row",
+    "parse_json_line",
+    "read_line_pairs",
+    "read_pairs",
+    "read_rows",
+]
+
+Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "datasets"]
+
+_SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".txt": "lines",
+}
+_FIELD_LIMIT = 1 << 30  # bytes in one CSV field; the module's own limit is 128 KiB
+
+
+class Row(NamedTuple):
+    """One record of a file.
+
+    Attributes:
+        line: 1-based line of a text file, 1-based row of Parquet and ``datasets``.
+        fields: Column values; plain lines have the one column ``"text"``.
+    """
+
+    line: int
+    fields: Mapping[str, Any]
+
+
+class Pair(NamedTuple):
+    """A source text with its reference summaries, at least one.
+
+    Attributes:
+        source: The text.
+        summaries: The references.
+        line: Where it stands in its file, from 1.
+    """
+
+    source: str
+    summaries: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Names of the columns to read.
+
+    Attributes:
+        source: Column of the source text.
+        summary: Column of the summary.
+        summaries: Column of a list of summaries, read where ``summary`` is absent.
+    """
+
+    source: str = "source"
+    summary: str = "summary"
+    summaries: str = "summaries"
+
+
+def file_format(path: str | Path) -> Format:
+    """Tell the format of a file from its name, or of a directory from its content.
+
+    Args:
+        path: File or directory; a compression suffix is looked through.
+
+    Returns:
+        Name of the format.
+
+    Raises:
+        ConfigError: If the suffix is unknown, or a directory holds no Arrow files.
+    """
+    path = Path(path)
+    if path.is_dir():
+        if any(path.glob("*.arrow")):
+            return "datasets"
+        raise ConfigError(f"{path} is a directory without .arrow files; give a file")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if found is None:
+        known = " ".join(_SUFFIXES)
+        raise ConfigError(
+            f"cannot tell the format of {path} from its name; known suffixes: {known}, each "
+            f"also with {' '.join(COMPRESSED)}; or state the format"
+        )
+    return found
+
+
+def parse_json_line(text: str, *, name: str, line: int) -> dict[str, Any]:
+    """Parse one line of JSONL.
+
+    Args:
+        text: The line.
+        name: File name for messages.
+        line: Line number for messages.
+
+    Returns:
+        The object.
+
+    Raises:
+        DataFormatError: If the line is not a JSON object.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise DataFormatError(f"{name}:{line}: not JSON: {error}") from error
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        raise DataFormatError(f"{name}:{line}: must be a JSON object, was {kind}")
+    return value
+
+
+def read_rows(
+    source: str | Path | IO[bytes],
+    *,
+    format: Format | None = None,
+    on_bad: OnBad = "raise",
+    report: ReadReport | None = None,
+) -> Iterator[Row]:
+    """Read the records of a file one by one, in order.
+
+    A record that does not parse raises `DataFormatError`, whose message names file and line; a
+    missing package for the format raises `MissingExtraError`.
+
+    Args:
+        source: Path, or an open binary stream (for example standard input).
+        format: Format; told from the name where not given. A stream needs it.
+        on_bad: Whether a bad record raises or is left out and counted. Blank lines of JSONL
+            are left out silently; blank lines of ``lines`` are records.
+        report: Filled while rows are taken.
+
+    Yields:
+        The records.
+
+    Raises:
+        ConfigError: If a stream comes without a text format.
+    """
+    report = report if report is not None else ReadReport()
+    if isinstance(source, str | Path):
+        format = format or file_format(source)
+        name = str(source)
+        if format in ("parquet", "datasets"):
+            yield from _counted(_read_arrow(Path(source), format), report)
+            return
+        stream = open_bytes(source)
+    else:
+        name = getattr(source, "name", "<stream>")
+        name = "<stdin>" if name in (0, "<stdin>") else str(name)
+        stream = source
+        if format is None or format in ("parquet", "datasets"):
+            raise ConfigError(
+                f"a stream needs a text format (jsonl, csv, tsv, lines), was {format}"
+            )
+    with contextlib.ExitStack() as stack:
+        if stream is not source:
+            stack.enter_context(stream)
+        if format in ("csv", "tsv"):
+            rows = _read_csv(stream, name, "\t" if format == "tsv" else ",", on_bad, report)
+        elif format == "jsonl":
+            rows = _read_jsonl(stream, name, on_bad, report)
+        else:
+            lines = iter_lines(stream, name=name, on_bad=on_bad, report=report)
+            rows = (Row(line, {"text": text}) for line, text in lines)
+        yield from _counted(rows, report)
+
+
+def pair_from_row(row: Row, columns: Columns, *, name: str) -> Pair:
+    """Take source and summaries out of a record.
+
+    A column that is missing or does not hold text raises `DataFormatError`.
+
+    Args:
+        row: The record.
+        columns: Which columns to take.
+        name: File name for messages.
+
+    Returns:
+        The pair; texts as they stand in the file, possibly empty.
+    """
+    fields = row.fields
+    source = fields.get(columns.source)
+    if not isinstance(source, str):
+        raise _bad_field(row, columns.source, "a string", name)
+    summary = fields.get(columns.summary)
+    if isinstance(summary, str):
+        return Pair(source, (summary,), row.line)
+    if summary is None and columns.summaries in fields:
+        many = fields[columns.summaries]
+        if isinstance(many, list) and many and all(isinstance(item, str) for item in many):
+            return Pair(source, tuple(many), row.line)
+        raise _bad_field(row, columns.summaries, "a list of strings, not empty", name)
+    raise _bad_field(row, columns.summary, "a string", name)
+
+
+def read_pairs(
+    path: str | Path,
+    *,
+    columns: Columns | None = None,
+    format: Format | None = None,
+    on_bad: OnBad = "raise",
+    report: ReadReport | None = None,
+) -> Iterator[Pair]:
+    """Read the text-summary pairs of a file one by one, in order.
+
+    Args:
+        path: File or ``datasets`` directory.
+        columns: Which columns to take; ``source`` and ``summary`` or ``summaries`` by default.
+        format: Format; told from the name where not given.
+        on_bad: Whether a bad record raises or is left out and counted.
+        report: Filled while pairs are taken.
+
+    Yields:
+        The pairs.
+
+    Raises:
+        DataFormatError: If a record does not parse or lacks a column.
+    """
+    columns = columns or Columns()
+    report = report if report is not None else ReadReport()
+    for row in read_rows(path, format=format, on_bad=on_bad, report=report):
+        try:
+            pair = pair_from_row(row, columns, name=str(path))
+        except DataFormatError as error:
+            if on_bad == "raise":
+                raise
+            report.n_read -= 1
+            report.skip(error)
+            continue
+        yield pair
+
+
+def read_line_pairs(
+    source_path: str | Path,
+    summary_path: str | Path,
+    *,
+    report: ReadReport | None = None,
+) -> Iterator[Pair]:
+    """Read two parallel files: line n of one belongs to line n of the other.
+
+    Args:
+        source_path: File of sources, one a line.
+        summary_path: File of summaries, one a line.
+        report: Filled while pairs are taken.
+
+    Yields:
+        The pairs.
+
+    Raises:
+        DataFormatError: If one file ends before the other, or a line is not UTF-8; a bad line
+            is never skipped here, since the files would fall out of step.
+    """
+    report = report if report is not None else ReadReport()
+    with open_bytes(source_path) as first, open_bytes(summary_path) as second:
+        sources = iter_lines(first, name=str(source_path))
+        summaries = iter_lines(second, name=str(summary_path))
+        while True:
+            one, two = next(sources, None), next(summaries, None)
+            if one is None and two is None:
+                return
+            if one is None or two is None:
+                short, long = (
+                    (source_path, summary_path) if one is None else (summary_path, source_path)
+                )
+                line = (two or one or (0, ""))[0]
+                raise DataFormatError(
+                    f"{short} ends before line {line}, which {long} still has; "
+                    "parallel files need the same number of lines"
+                )
+            report.n_read += 1
+            yield Pair(one[1], (two[1],), one[0])
+
+
+def _read_jsonl(stream: IO[bytes], name: str, on_bad: OnBad, report: ReadReport) -> Iterator[Row]:
+    for line, text in iter_lines(stream, name=name, on_bad=on_bad, report=report):
+        if not text.strip():
+            continue
+        try:
+            fields = parse_json_line(text, name=name, line=line)
+        except DataFormatError as error:
+            skip_or_raise(error, on_bad, report)
+            continue
+        yield Row(line, fields)
+
+
+def _read_csv(
+    stream: IO[bytes], name: str, delimiter: str, on_bad: OnBad, report: ReadReport
+) -> Iterator[Row]:
+    csv.field_size_limit(_FIELD_LIMIT)
+    lines = iter_lines(stream, name=name, on_bad=on_bad, report=report)
+    reader = csv.reader((text + "\n" for _, text in lines), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    line = 1
+    while True:
+        line = reader.line_num + 1
+        try:
+            values = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            skip_or_raise(DataFormatError(f"{name}:{line}: {error}"), on_bad, report)
+            continue
+        if header is None:
+            header = values
+            if len(set(header)) < len(header):
+                raise DataFormatError(f"{name}:1: a column name stands twice in {header}")
+            continue
+        if not values:
+            continue
+        if len(values) != len(header):
+            problem = f"{name}:{line}: {len(values)} fields, but the header has {len(header)}"
+            skip_or_raise(DataFormatError(problem), on_bad, report)
+            continue
+        yield Row(line, dict(zip(header, values, strict=True)))
+
+
+def _read_arrow(path: Path, format: Format) -> Iterator[Row]:
+    try:
+        importlib.import_module("pyarrow")
+        parquet = importlib.import_module("pyarrow.parquet")
+        ipc = importlib.import_module("pyarrow.ipc")
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "parquet") from error
+    files = sorted(path.glob("*.arrow")) if format == "datasets" else [path]
+    number = 0
+    for file in files:
+        try:
+            with file.open("rb") as stream:
+                if format == "parquet":
+                    batches = parquet.ParquetFile(stream).iter_batches(batch_size=1024)
+                else:
+                    batches = ipc.open_stream(stream)
+                for batch in batches:
+                    for fields in batch.to_pylist():
+                        number += 1
+                        yield Row(number, fields)
+        except (OSError, ValueError) as error:  # pyarrow's errors derive from these
+            raise DataFormatError(f"{file}: damaged after row {number}: {error}") from error
+
+
+def _counted(rows: Iterable[Row], report: ReadReport) -> Iterator[Row]:
+    for row in rows:
+        report.n_read += 1
+        yield row
+
+
+def _bad_field(row: Row, column: str, expected: str, name: str) -> DataFormatError:
+    if column not in row.fields:
+        known = ", ".join(map(str, row.fields)) or "none"
+        return DataFormatError(
+            f"{name}:{row.line}: column {column!r} is missing; columns here: {known}"
+        )
+    kind = type(row.fields[column]).__name__
+    return DataFormatError(f"{name}:{row.line}: column {column!r} must be {expected}, was {kind}")
