@@ -1,0 +1,1 @@
+"""Compiled inner loops of the decoders, one module per job (numba; plain arrays in and out)."""

@@ -1,0 +1,169 @@
+"""Compiled forward sums and best paths of given word sequences."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["best_path_of", "marginals"]
+
+# Below this probability float64 products may have lost mass to underflow: use logs instead.
+# Above it they have not: whatever was lost is below 1e-300 in total, since all factors are <= 1.
+_SAFE = 1e-280
+
+
+@nb.njit(cache=True, nogil=True, fastmath=False)
+def _linear(
+    link_prob: npt.NDArray[np.float64],
+    word_logp: npt.NDArray[np.float32],
+    columns: npt.NDArray[np.int64],
+    any_ending: bool,
+) -> float:
+    n_vertices = link_prob.shape[0]
+    last = n_vertices - 1
+    mass = np.zeros(n_vertices)
+    mass[0] = 1.0
+    following = np.zeros(n_vertices)
+    for position in range(columns.shape[0]):
+        column = columns[position]
+        following[:] = 0.0
+        for i in range(last):
+            if mass[i] > 0.0:
+                here = mass[i]
+                for j in range(i + 1, last):
+                    following[j] += here * link_prob[i, j]
+        for j in range(1, last):
+            if following[j] > 0.0:
+                following[j] *= math.exp(np.float64(word_logp[j, column]))
+        mass, following = following, mass
+        mass[0] = 0.0
+    total = 0.0
+    for i in range(last):
+        total += mass[i] if any_ending else mass[i] * link_prob[i, last]
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def _logarithmic(
+    link_logp: npt.NDArray[np.float32],
+    word_logp: npt.NDArray[np.float32],
+    columns: npt.NDArray[np.int64],
+    any_ending: bool,
+) -> float:
+    n_vertices = link_logp.shape[0]
+    last = n_vertices - 1
+    mass = np.full(n_vertices, -np.inf)
+    mass[0] = 0.0
+    following = np.full(n_vertices, -np.inf)
+    for position in range(columns.shape[0]):
+        column = columns[position]
+        following[:] = -np.inf
+        for j in range(1, last):
+            peak = -np.inf
+            for i in range(j):
+                peak = max(peak, mass[i] + link_logp[i, j])
+            if peak == -np.inf:
+                continue
+            total = 0.0
+            for i in range(j):
+                total += math.exp(mass[i] + link_logp[i, j] - peak)
+            following[j] = peak + math.log(total) + word_logp[j, column]
+        mass, following = following, mass
+    peak = -np.inf
+    for i in range(last):
+        peak = max(peak, mass[i] if any_ending else mass[i] + link_logp[i, last])
+    if peak == -np.inf:
+        return -np.inf
+    total = 0.0
+    for i in range(last):
+        total += math.exp((mass[i] if any_ending else mass[i] + link_logp[i, last]) - peak)
+    return peak + math.log(total)
+
+
+@nb.njit(cache=True, nogil=True)
+def marginals(
+    link_logp: npt.NDArray[np.float32],
+    link_prob: npt.NDArray[np.float64],
+    word_logp: npt.NDArray[np.float32],
+    columns: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    any_ending: bool,
+) -> npt.NDArray[np.float64]:
+    """Sum the paths of each sequence (Eq. A1, A2): products first, logs where they underflow.
+
+    Args:
+        link_logp: ``(S, S)`` natural-log link probabilities; only ``to > from`` is read.
+        link_prob: ``(S, S)`` their exponentials.
+        word_logp: ``(S, W)`` natural-log word probabilities; rows 0 and ``S-1`` are not read.
+        columns: Candidate columns of all sequences, one after the other; negative for a word
+            that is no candidate.
+        offsets: ``(N+1,)`` where each sequence starts in ``columns``, and the end of the last.
+        any_ending: Leave out the closing link (Eq. A3).
+
+    Returns:
+        ``(N,)`` natural-log marginal probabilities.
+    """
+    n_sequences = offsets.shape[0] - 1
+    result = np.full(n_sequences, -np.inf)
+    for k in range(n_sequences):
+        sequence = columns[offsets[k] : offsets[k + 1]]
+        known = True
+        for column in sequence:
+            if column < 0:
+                known = False
+        if not known or sequence.shape[0] > link_logp.shape[0] - 2:
+            continue
+        total = _linear(link_prob, word_logp, sequence, any_ending)
+        if total > _SAFE:
+            result[k] = math.log(total)
+        else:
+            result[k] = _logarithmic(link_logp, word_logp, sequence, any_ending)
+    return result
+
+
+@nb.njit(cache=True, nogil=True)
+def best_path_of(
+    link_logp: npt.NDArray[np.float32],
+    word_logp: npt.NDArray[np.float32],
+    columns: npt.NDArray[np.int64],
+    any_ending: bool,
+) -> tuple[float, npt.NDArray[np.int64]]:
+    """Find the vertices of the best path that emits the given words (Eq. A4).
+
+    Args:
+        link_logp: ``(S, S)`` natural-log link probabilities; only ``to > from`` is read.
+        word_logp: ``(S, W)`` natural-log word probabilities; rows 0 and ``S-1`` are not read.
+        columns: ``(n,)`` candidate columns of the words.
+        any_ending: Leave out the closing link.
+
+    Returns:
+        Natural-log probability of the path, and its ``(n,)`` vertices; ``-inf`` and zeros if
+        there is none. Ties go to the smaller vertex.
+    """
+    n_vertices = link_logp.shape[0]
+    last = n_vertices - 1
+    n_words = columns.shape[0]
+    best = np.full((n_words + 1, n_vertices), -np.inf)
+    back = np.zeros((n_words + 1, n_vertices), dtype=np.int64)
+    best[0, 0] = 0.0
+    for position in range(n_words):
+        for j in range(1, last):
+            for i in range(j):
+                value = best[position, i] + link_logp[i, j]
+                if value > best[position + 1, j]:
+                    best[position + 1, j] = value
+                    back[position + 1, j] = i
+            best[position + 1, j] += word_logp[j, columns[position]]
+    vertices = np.zeros(n_words, dtype=np.int64)
+    score, end = -np.inf, 0
+    for i in range(last):
+        value = best[n_words, i] + (0.0 if any_ending else link_logp[i, last])
+        if value > score:
+            score, end = value, i
+    for position in range(n_words, 0, -1):
+        vertices[position - 1] = end
+        end = back[position, end]
+    return score, vertices
