@@ -1,0 +1,157 @@
+"""What a decoder is asked for: one frozen, validated bundle of options.
+
+Owns `DecodeOptions` and its checks against a graph. Does not own how any option is met; every
+default of decoding lives here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.dag import DAG
+from sumfit.errors import BudgetError, ConfigError, ConstraintError
+from sumfit.hypothesis import NBest
+from sumfit.length import LengthBudget
+
+if TYPE_CHECKING:
+    from sumfit.decoding.constraints import CompiledConstraints
+
+__all__ = ["DecodeOptions", "Decoder", "Ending"]
+
+Ending = Literal["eos", "any"]
+CostArray = npt.NDArray[np.int32]
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecodeOptions:
+    """Options of one call to a decoder.
+
+    Attributes:
+        unit_cost: ``(V,)`` cost of each vocabulary id in the budget's unit, each >= 0.
+        budget: Interval of allowed total costs.
+        first_cost: ``(V,)`` cost of each id when it is the first of the output; `unit_cost` if
+            not given.
+        ending: ``"eos"`` maximises Eq. 2 (complete sequences), ``"any"`` Eq. 3 (prefixes).
+        bonus: Score added per word, in nats.
+        beam_size: ``K`` of the beam decoders.
+        words_per_vertex: ``M``, words kept per vertex; ``None`` keeps all candidates.
+        n_best: ``N``, how many different hypotheses to return at most.
+        constraints: What the output must also obey, compiled for one text; ``None`` for nothing.
+        max_expansions: Most prefixes exact search may expand before it settles for a gap.
+        time_limit_s: Most seconds exact search may take before it settles for a gap.
+        seed: Seed of the sampling decoders.
+    """
+
+    unit_cost: CostArray
+    budget: LengthBudget
+    first_cost: CostArray = None  # type: ignore[assignment]  # filled in __post_init__
+    ending: Ending = "eos"
+    bonus: float = 0.0
+    beam_size: int = 20
+    words_per_vertex: int | None = 5
+    n_best: int = 1
+    constraints: CompiledConstraints | None = None
+    max_expansions: int = 20_000
+    time_limit_s: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unit_cost", _costs(self.unit_cost, "unit_cost"))
+        if self.first_cost is None:
+            object.__setattr__(self, "first_cost", self.unit_cost)
+        else:
+            object.__setattr__(self, "first_cost", _costs(self.first_cost, "first_cost"))
+        if self.first_cost.shape != self.unit_cost.shape:
+            raise BudgetError(
+                f"first_cost must have the shape of unit_cost {self.unit_cost.shape}, "
+                f"was {self.first_cost.shape}"
+            )
+        if not isinstance(self.budget, LengthBudget):
+            raise BudgetError(
+                f"budget must be a LengthBudget, was {self.budget!r}; "
+                "for example LengthBudget(max=8)"
+            )
+        if self.ending not in get_args(Ending):
+            raise ConfigError(f"ending must be 'eos' or 'any', was {self.ending!r}")
+        if not _is_real(self.bonus) or not math.isfinite(self.bonus):
+            raise ConfigError(f"bonus must be a finite number of nats, was {self.bonus!r}")
+        for name in ("beam_size", "words_per_vertex", "n_best", "max_expansions"):
+            value = getattr(self, name)
+            if name == "words_per_vertex" and value is None:
+                continue
+            if not _is_whole(value) or value < 1:
+                raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
+        limit = self.time_limit_s
+        if limit is not None and (not _is_real(limit) or not limit > 0):
+            raise ConfigError(f"time_limit_s must be above 0 seconds, was {limit!r}")
+        if self.seed is not None and not _is_whole(self.seed):
+            raise ConfigError(f"seed must be a whole number, was {self.seed!r}")
+
+    def check_against(self, dag: DAG) -> None:
+        """Check that costs and constraints are made for the graph's vocabulary.
+
+        Args:
+            dag: The graph to decode.
+
+        Raises:
+            BudgetError: If there is not one cost per vocabulary id.
+            ConstraintError: If the constraints were compiled for another vocabulary.
+        """
+        if self.unit_cost.shape != (dag.vocab_size,):
+            raise BudgetError(
+                f"unit_cost must be (V,) = ({dag.vocab_size},), was {self.unit_cost.shape}; "
+                "give one cost per vocabulary id"
+            )
+        if self.constraints is not None and self.constraints.vocab_size != dag.vocab_size:
+            raise ConstraintError(
+                f"constraints were compiled for {self.constraints.vocab_size} vocabulary ids, but "
+                f"the graph has {dag.vocab_size}; compile them with the graph's tokenizer"
+            )
+
+    def replace(self, **changes: Any) -> DecodeOptions:
+        """Copy the options with some of them changed.
+
+        Args:
+            **changes: New values by name.
+
+        Returns:
+            The validated copy.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return DecodeOptions(**(values | changes))
+
+
+Decoder = Callable[..., NBest]
+"""A decoder: ``decoder(dag, options=DecodeOptions) -> NBest``."""
+
+
+def _costs(values: npt.ArrayLike | Sequence[int], name: str) -> CostArray:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise BudgetError(f"{name} must be (V,), one cost per vocabulary id, was {array.shape}")
+    if array.dtype == np.int32:
+        whole = array
+    elif array.dtype.kind in "iu":
+        whole = np.minimum(array, _MOST).astype(np.int32)
+    else:
+        raise BudgetError(f"{name} must hold whole numbers, was of type {array.dtype}")
+    if whole.size and whole.min() < 0:
+        where = int(np.argmin(whole))
+        raise BudgetError(f"{name}[{where}] is {int(whole[where])}; a cost must be 0 or more")
+    return np.ascontiguousarray(whole)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
