@@ -1,7 +1,6 @@
-"""Length budgets: what a limit counts, and what each vocabulary piece costs against it.
+"""The interval of allowed totals that a decoder sees.
 
-Owns units, presets, `LengthBudget`, `measure` and `unit_costs`. Only this module knows what a
-byte or a display cell is; decoders see integer costs and an interval of totals.
+Owns `LengthBudget`. Does not own how a user's keywords become one (`sumfit.length.request`).
 """
 
 from __future__ import annotations

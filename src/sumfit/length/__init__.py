@@ -1,0 +1,33 @@
+"""Length budgets: what a limit counts, and what each vocabulary piece costs against it.
+
+Owns units, presets, `LengthBudget`, `measure`, `unit_costs` and `resolve_budget`. Only this
+package knows what a byte or a display cell is; decoders see integer costs and an interval of
+totals.
+"""
+
+from sumfit.length.budget import LengthBudget
+from sumfit.length.costs import FORBIDDEN, UnitCosts, unit_costs
+from sumfit.length.presets import PRESETS, Preset, get_preset
+from sumfit.length.request import LengthRequest, expand_limits, resolve_budget
+from sumfit.length.sms import SMSInfo, sms_info
+from sumfit.length.units import UNITS, Unit, UnitLike, get_unit, measure
+
+__all__ = [
+    "FORBIDDEN",
+    "LengthBudget",
+    "LengthRequest",
+    "PRESETS",
+    "Preset",
+    "SMSInfo",
+    "UNITS",
+    "Unit",
+    "UnitCosts",
+    "UnitLike",
+    "expand_limits",
+    "get_preset",
+    "get_unit",
+    "measure",
+    "resolve_budget",
+    "sms_info",
+    "unit_costs",
+]

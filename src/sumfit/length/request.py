@@ -1,0 +1,398 @@
+"""From the keywords of a call to one length request.
+
+Owns `resolve_budget` and `LengthRequest`: which keywords may stand together, what a ratio of the
+source comes to, what prefix, suffix and reserve leave of a limit.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from sumfit.errors import BudgetError, ConflictingBudgetError
+from sumfit.length.budget import LengthBudget
+from sumfit.length.presets import get_preset
+from sumfit.length.sms import GSM7
+from sumfit.length.units import Encoder, Unit, UnitLike, get_unit, measure
+
+__all__ = [
+    "KEYWORD_UNITS",
+    "LIMIT_KEYWORDS",
+    "MAX_LIMIT",
+    "LengthRequest",
+    "expand_limits",
+    "resolve_budget",
+]
+
+MAX_LIMIT = 1_000_000
+"""Largest limit accepted, in any unit."""
+
+KEYWORD_UNITS = ("words", "tokens", "chars", "graphemes", "bytes", "cells")
+"""Units with keywords of their own, such as ``max_words``; the others go by ``unit=``."""
+
+LIMIT_KEYWORDS = (
+    *(f"{mode}_{name}" for name in (*KEYWORD_UNITS, "length") for mode in ("max", "exact", "min")),
+    "ratio",
+    "limits",
+    "preset",
+)
+"""Keywords that set a limit; all of them but ``preset`` may also be given one value per item."""
+
+_RATIO_RULES = ("floor", "paper-dat", "paper-truncate")
+
+
+@dataclass(frozen=True, slots=True)
+class LengthRequest:
+    """One length specification, checked.
+
+    Attributes:
+        unit: What is counted.
+        budget: Allowed lengths of the summary itself: what prefix, suffix and reserve leave.
+        limit: Most that the whole string, prefix and suffix included, may measure, as asked for.
+        min_length: Least that the whole string may measure, 0 where nothing was asked.
+        prefix: Stands before the summary, just as given.
+        suffix: Stands after the summary, just as given.
+        reserve: Length to be left free for something that is added later.
+        preset: Name of the preset, if one was asked for.
+        keyword: The keyword that set the limit, for messages.
+    """
+
+    unit: Unit
+    budget: LengthBudget
+    limit: int
+    min_length: int = 0
+    prefix: str = ""
+    suffix: str = ""
+    reserve: int = 0
+    preset: str | None = None
+    keyword: str = "max_length"
+
+    @property
+    def unit_name(self) -> str:
+        """Name of the unit."""
+        return self.unit.name
+
+    def compose(self, text: str) -> str:
+        """The whole string: prefix, summary, suffix.
+
+        Args:
+            text: The summary.
+
+        Returns:
+            The string to return to the caller.
+        """
+        return f"{self.prefix}{text}{self.suffix}"
+
+    def measure(self, text: str, *, tokenizer: Encoder | None = None) -> int:
+        """Length of the whole string around a summary.
+
+        Args:
+            text: The summary, without prefix and suffix.
+            tokenizer: Needed for ``tokens`` only.
+
+        Returns:
+            Length in `unit`, the reserve not included.
+        """
+        return measure(self.compose(text), self.unit, tokenizer=tokenizer)
+
+    def accepts(self, text: str, *, tokenizer: Encoder | None = None) -> bool:
+        """Whether the whole string around a summary keeps the limit and the minimum.
+
+        Args:
+            text: The summary, without prefix and suffix.
+            tokenizer: Needed for ``tokens`` only.
+
+        Returns:
+            ``True`` if it may be returned.
+        """
+        length = self.measure(text, tokenizer=tokenizer) + self.reserve
+        return self.min_length <= length <= self.limit
+
+
+def resolve_budget(
+    *,
+    unit: UnitLike | None = None,
+    preset: str | None = None,
+    ratio: float | None = None,
+    ratio_rule: str = "floor",
+    reserve: int = 0,
+    prefix: str = "",
+    suffix: str = "",
+    source: str | None = None,
+    tokenizer: Encoder | None = None,
+    **limits: Any,
+) -> LengthRequest:
+    """Turn the length keywords of a call into one request.
+
+    Exactly one specification: ``max_X``, ``exact_X``, or ``min_X`` with ``max_X`` for X among
+    `KEYWORD_UNITS`; the same with ``X=length`` and ``unit=``; ``ratio=`` (with ``unit=``, words
+    if left out); or ``preset=``. Keywords that are ``None`` count as not given.
+
+    A ratio r of a source of n units allows at most ``floor(r n)``, computed without rounding
+    error, and at least 1. The rules of Huang et al. 2024 count words: ``"paper-dat"`` allows
+    ``floor(r (n + 2)) + 1``, ``"paper-truncate"`` ``floor(r n) + 1``.
+
+    Args:
+        unit: Unit of ``max_length``, ``exact_length``, ``min_length`` and ``ratio``.
+        preset: Name in `sumfit.length.PRESETS`.
+        ratio: Part of the source's length, above 0 and at most 1.
+        ratio_rule: ``"floor"``, ``"paper-dat"`` or ``"paper-truncate"``.
+        reserve: Length to leave free, in the unit.
+        prefix: Text to stand before the summary; counts toward the limit.
+        suffix: Text to stand after the summary; counts toward the limit.
+        source: The text to summarise; needed for ``ratio`` only.
+        tokenizer: Needed for ``tokens`` only.
+        **limits: ``max_words=``, ``exact_chars=`` and so on.
+
+    Returns:
+        The request.
+
+    Raises:
+        BudgetError: If no limit is given, or one is not a whole number from 0 to `MAX_LIMIT`.
+        ConflictingBudgetError: If two keywords contradict each other, or prefix, suffix and
+            reserve leave nothing of the limit.
+        UnknownUnitError: If there is no such unit or preset.
+        TypeError: If a keyword is not known.
+    """
+    unknown = sorted(set(limits) - set(LIMIT_KEYWORDS))
+    if unknown:
+        raise TypeError(f"unknown keyword {unknown[0]!r}; length keywords are {_known()}")
+    given = {
+        name: value
+        for name, value in {**limits, "ratio": ratio, "preset": preset}.items()
+        if value is not None
+    }
+    if ratio_rule != "floor" and "ratio" not in given:
+        raise BudgetError(f"ratio_rule={ratio_rule!r} needs ratio=, for example ratio=0.25")
+    keyword, minimum_keyword, is_exact = _one_specification(given, unit)
+    if keyword == "preset":
+        chosen = get_preset(given["preset"])
+        resolved, limit = get_unit(chosen.unit), chosen.limit
+    elif keyword == "ratio":
+        resolved = get_unit("words" if unit is None else unit)
+        limit = _limit_of_ratio(given["ratio"], ratio_rule, resolved, source, tokenizer)
+    else:
+        resolved = _unit_of_keyword(keyword, unit)
+        limit = _whole_number(keyword, given[keyword])
+    minimum = limit if is_exact else 0
+    if minimum_keyword:
+        minimum = _whole_number(minimum_keyword, given[minimum_keyword])
+        if minimum > limit:
+            raise ConflictingBudgetError(
+                f"{minimum_keyword}={minimum} is above {keyword}={limit}; swap them"
+            )
+    overhead = _overhead(resolved, prefix, suffix, tokenizer)
+    reserve = _whole_number("reserve", reserve)
+    room = limit - overhead - reserve
+    if room < 0:
+        _explain_no_room(keyword, limit, resolved, overhead, prefix, suffix, reserve)
+    low = max(0, minimum - overhead - reserve)
+    if is_exact:
+        budget = LengthBudget(exact=room)
+    else:
+        budget = LengthBudget(min=low, max=room) if low else LengthBudget(max=room)
+    return LengthRequest(
+        unit=resolved,
+        budget=budget,
+        limit=limit,
+        min_length=minimum,
+        prefix=prefix,
+        suffix=suffix,
+        reserve=reserve,
+        preset=given.get("preset"),
+        keyword=keyword,
+    )
+
+
+def expand_limits(
+    keywords: Mapping[str, Any], *, n_items: int | None = None
+) -> list[dict[str, Any]]:
+    """Spread a keyword that holds several values over items, or over limits of one text.
+
+    ``limits=[...]`` always means several limits for each text; it stands for ``max_length`` and
+    needs ``unit=``. Any other limit keyword with several values means several limits when there
+    is one text, and one limit for each item when there are many.
+
+    Args:
+        keywords: Keywords of a call for `resolve_budget`.
+        n_items: Number of texts; ``None`` for a single text.
+
+    Returns:
+        One dictionary of plain keywords for each limit (single text or ``limits=``) or for each
+        item; a list of one where every value is a scalar.
+
+    Raises:
+        BudgetError: If there are no values, or not as many as items.
+        ConflictingBudgetError: If two keywords hold several values and their numbers differ, or
+            ``limits`` stands beside another limit.
+    """
+    plain = {name: value for name, value in keywords.items() if value is not None}
+    if "limits" in plain:
+        others = [name for name in LIMIT_KEYWORDS if name in plain and name != "limits"]
+        if others:
+            _conflict("limits", plain["limits"], others[0], plain[others[0]])
+        values = plain.pop("limits")
+        if not _is_several(values):
+            raise BudgetError(f"limits must be a list of whole numbers, was {values!r}")
+        if plain.get("unit") is None:
+            raise BudgetError("limits= needs unit=, for example limits=[30, 60], unit='chars'")
+        return [{**plain, "max_length": value} for value in _filled("limits", values)]
+    several = {
+        name: _filled(name, plain[name])
+        for name in LIMIT_KEYWORDS
+        if name != "preset" and _is_several(plain.get(name))
+    }
+    if not several:
+        return [plain]
+    (first, values), *rest = several.items()
+    for name, others_ in rest:
+        if len(others_) != len(values):
+            raise ConflictingBudgetError(
+                f"{first} has {len(values)} values and {name} has {len(others_)}; "
+                "give as many of each"
+            )
+    if n_items is not None and len(values) != n_items:
+        raise BudgetError(
+            f"{first} has {len(values)} values for {n_items} texts; give one for each text, "
+            "or limits= for several limits of each"
+        )
+    return [
+        {**plain, **{name: column[i] for name, column in several.items()}}
+        for i in range(len(values))
+    ]
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+
+
+def _filled(name: str, values: Iterable[Any]) -> list[Any]:
+    listed = list(values)
+    if not listed:
+        raise BudgetError(f"{name} is an empty list; give at least one limit")
+    return listed
+
+
+def _known() -> str:
+    names = ", ".join(KEYWORD_UNITS)
+    return (
+        f"max_X, exact_X and min_X for X in {names}, length; "
+        "unit, ratio, ratio_rule, preset, reserve, prefix, suffix"
+    )
+
+
+def _conflict(first: str, value: object, second: str, other: object) -> NoReturn:
+    raise ConflictingBudgetError(
+        f"{first}={value!r} and {second}={other!r} are two length specifications; give one of them"
+    )
+
+
+def _one_specification(
+    given: Mapping[str, Any], unit: UnitLike | None
+) -> tuple[str, str | None, bool]:
+    """Keyword of the limit, keyword of the minimum, and whether the limit is exact."""
+    tops = [name for name in given if not name.startswith("min_")]
+    minima = [name for name in given if name.startswith("min_")]
+    if not given:
+        example = "max_length=60" if unit is not None else "max_chars=60 or max_words=8"
+        raise BudgetError(f"no length limit was given; give one, for example {example}")
+    if len(tops) > 1:
+        _conflict(tops[0], given[tops[0]], tops[1], given[tops[1]])
+    if len(minima) > 1:
+        _conflict(minima[0], given[minima[0]], minima[1], given[minima[1]])
+    if not tops:
+        wanted = minima[0].replace("min_", "max_")
+        raise BudgetError(f"{minima[0]}={given[minima[0]]!r} needs a maximum; add {wanted}=")
+    keyword = tops[0]
+    minimum = minima[0] if minima else None
+    if minimum and keyword != minimum.replace("min_", "max_"):
+        _conflict(keyword, given[keyword], minimum, given[minimum])
+    if keyword not in ("max_length", "exact_length", "ratio") and unit is not None:
+        raise ConflictingBudgetError(
+            f"unit={getattr(unit, '__name__', unit)!s} and {keyword}={given[keyword]!r} exclude "
+            "each other: unit= goes with max_length, exact_length, min_length or ratio"
+        )
+    return keyword, minimum, keyword.startswith("exact_")
+
+
+def _unit_of_keyword(keyword: str, unit: UnitLike | None) -> Unit:
+    name = keyword.partition("_")[2]
+    if name != "length":
+        return get_unit(name)
+    if unit is None:
+        raise BudgetError(f"{keyword}= needs unit=, for example unit='chars'")
+    return get_unit(unit)
+
+
+def _whole_number(name: str, value: Any) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise BudgetError(f"{name} must be a whole number, was {value!r}") from None
+    if number < 0:
+        raise BudgetError(f"{name} must be 0 or more, was {number}")
+    if number > MAX_LIMIT:
+        raise BudgetError(f"{name} must be at most {MAX_LIMIT}, was {number}")
+    return number
+
+
+def _limit_of_ratio(
+    ratio: Any, rule: str, unit: Unit, source: str | None, tokenizer: Encoder | None
+) -> int:
+    is_number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
+    if not is_number or not math.isfinite(ratio) or not 0 < ratio <= 1:
+        raise BudgetError(f"ratio must be a number above 0 and at most 1, was {ratio!r}")
+    if rule not in _RATIO_RULES:
+        raise BudgetError(f"ratio_rule must be one of {', '.join(_RATIO_RULES)}, was {rule!r}")
+    if rule != "floor" and unit.name != "words":
+        raise ConflictingBudgetError(
+            f"ratio_rule={rule!r} and unit={unit.name!r} exclude each other: "
+            "the paper's rules count words"
+        )
+    if source is None:
+        raise BudgetError(f"ratio={ratio!r} needs the source text")
+    # The decimal the caller wrote, not the binary fraction near it: 0.29 of 100 is 29.
+    exact = Fraction(repr(float(ratio)))
+    n = measure(source, unit, tokenizer=tokenizer)
+    if rule == "paper-dat":
+        return math.floor(exact * (n + 2)) + 1
+    if rule == "paper-truncate":
+        return math.floor(exact * n) + 1
+    return max(1, math.floor(exact * n))
+
+
+def _overhead(unit: Unit, prefix: str, suffix: str, tokenizer: Encoder | None) -> int:
+    """What prefix and suffix add to a text between them."""
+    for name, part in (("prefix", prefix), ("suffix", suffix)):
+        if not isinstance(part, str):
+            raise BudgetError(f"{name} must be a string, was {part!r}")
+        outside = [c for c in part if c not in GSM7] if unit.name == "sms" else []
+        if outside:
+            raise BudgetError(
+                f"{name}={part!r} holds {outside[0]!r}, which is not in the GSM 7-bit alphabet; "
+                "replace it, or use max_length=70, unit='utf16'"
+            )
+    if not prefix and not suffix:
+        return 0
+    probe = "x"
+    whole = measure(f"{prefix}{probe}{suffix}", unit, tokenizer=tokenizer)
+    return max(0, whole - measure(probe, unit, tokenizer=tokenizer))
+
+
+def _explain_no_room(
+    keyword: str, limit: int, unit: Unit, overhead: int, prefix: str, suffix: str, reserve: int
+) -> None:
+    parts = [f"{name}={part!r}" for name, part in (("prefix", prefix), ("suffix", suffix)) if part]
+    if reserve:
+        parts.append(f"reserve={reserve}")
+    verb = "takes" if len(parts) == 1 else "take"
+    raise ConflictingBudgetError(
+        f"{' and '.join(parts)} {verb} {overhead + reserve} {unit.name} "
+        f"of {keyword}={limit}; raise the limit or shorten them"
+    )

@@ -1,0 +1,191 @@
+"""What a limit counts: the units, and `measure`.
+
+Owns the definition of every unit on a finished string. What a vocabulary piece costs in a unit
+is in `sumfit.length.costs`.
+"""
+
+from __future__ import annotations
+
+import operator
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol, TypeAlias
+
+import regex
+import wcwidth
+
+from sumfit.errors import BudgetError, UnknownUnitError
+from sumfit.length.sms import sms_septets
+from sumfit.length.tweet import tweet_weight
+
+__all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "get_unit", "measure"]
+
+_GRAPHEME = regex.compile(r"\X")
+
+
+class Encoder(Protocol):
+    """What measuring in tokens needs of a tokenizer."""
+
+    def encode(self, text: str) -> list[int]:
+        """Vocabulary ids of a text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of length.
+
+    Make one to give a function of your own a name or a bound: ``Unit("pixels", width_of)``.
+
+    Attributes:
+        name: What results and messages call it.
+        count: Length of an NFC string, a whole number from 0 on; ``None`` for ``tokens``, which
+            only a tokenizer can count.
+        bound: Upper bound on what a piece adds to the length of any text around it, given the
+            piece's string (its leading space included); ``None`` to use ``count`` itself, which
+            is right when the length of two strings joined is at most the sum of theirs.
+        description: One line for help texts.
+    """
+
+    name: str
+    count: Callable[[str], int] | None
+    bound: Callable[[str], int] | None = None
+    description: str = ""
+
+    def __str__(self) -> str:
+        """The name."""
+        return self.name
+
+
+UnitLike: TypeAlias = "str | Unit | Callable[[str], int]"
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def _graphemes(text: str) -> int:
+    return len(text) if text.isascii() and "\r" not in text else len(_GRAPHEME.findall(text))
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _utf16(text: str) -> int:
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _cells(text: str) -> int:
+    return sum(map(_columns, text))
+
+
+@lru_cache(maxsize=8192)
+def _columns(character: str) -> int:
+    if "\U0001f1e6" <= character <= "\U0001f1ff":  # half a flag
+        return 1
+    width: int = wcwidth.wcwidth(character)
+    if width == 0 and unicodedata.category(character) == "Mc":
+        return 1
+    return max(width, 0)
+
+
+UNITS: dict[str, Unit] = {
+    unit.name: unit
+    for unit in (
+        Unit("words", _words, description="runs of characters between white space"),
+        Unit("tokens", None, description="pieces of the model's vocabulary"),
+        Unit("chars", len, description="Unicode code points of the NFC form"),
+        Unit("graphemes", _graphemes, description="user-perceived characters, UAX #29"),
+        Unit("bytes", _bytes, description="bytes of the UTF-8 form"),
+        Unit("cells", _cells, description="terminal columns"),
+        Unit("utf16", _utf16, description="UTF-16 code units, a string's length in JavaScript"),
+        Unit("tweet", tweet_weight, description="weighted characters of a post on X"),
+        Unit("sms", sms_septets, description="7-bit places of a text message's payload"),
+    )
+}
+
+
+def get_unit(unit: UnitLike) -> Unit:
+    """The unit of a name, of a function, or as given.
+
+    Args:
+        unit: A name in `UNITS`, a `Unit`, or a function from a string to a whole number.
+
+    Returns:
+        The unit; for a function, one with the function's name.
+
+    Raises:
+        UnknownUnitError: If it is none of these.
+    """
+    if isinstance(unit, Unit):
+        return unit
+    if isinstance(unit, str):
+        try:
+            return UNITS[unit]
+        except KeyError:
+            raise UnknownUnitError(
+                f"unit {unit!r} is not known; use one of {', '.join(UNITS)}, or a function"
+            ) from None
+    if callable(unit):
+        return Unit(str(getattr(unit, "__name__", type(unit).__name__)), unit)
+    raise UnknownUnitError(f"unit must be one of {', '.join(UNITS)}, or a function, was {unit!r}")
+
+
+def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> int:
+    """Length of the NFC form of a text; nothing else about the text is changed first.
+
+    Args:
+        text: Any string.
+        unit: Name, `Unit`, or function from a string to a whole number.
+        tokenizer: Needed for ``tokens`` only.
+
+    Returns:
+        The length, 0 or more.
+
+    Raises:
+        UnknownUnitError: If there is no such unit.
+        BudgetError: If ``tokens`` are asked for without a tokenizer, or a function returns
+            something other than a whole number from 0 on.
+    """
+    unit = get_unit(unit)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if unit.count is None:
+        if tokenizer is None:
+            raise BudgetError("unit 'tokens' needs a tokenizer; give tokenizer=")
+        return len(tokenizer.encode(text))
+    return counted(unit, unit.count, text)
+
+
+def counted(unit: Unit, function: Callable[[str], int], text: str) -> int:
+    """What a unit's function returns for a text, checked.
+
+    Args:
+        unit: For the message.
+        function: The unit's ``count`` or ``bound``.
+        text: What to count.
+
+    Returns:
+        The length.
+
+    Raises:
+        BudgetError: If the result is no whole number from 0 on.
+    """
+    value = function(text)
+    if type(value) is int and value >= 0:
+        return value
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        whole = operator.index(value)
+    except TypeError:
+        whole = -1
+    if whole < 0:
+        raise BudgetError(
+            f"unit {unit.name!r} must return a whole number, 0 or more, "
+            f"but returned {value!r} for {text[:40]!r}; round up there"
+        )
+    return whole

@@ -1,0 +1,333 @@
+"""Byte-level BPE tokenizer: text to vocabulary ids and back, without ever losing a character.
+
+Owns `Tokenizer`. Does not own what a piece costs (`sumfit.length`) or which pieces may follow
+each other (`sumfit.decoding`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer as HFTokenizer
+
+from sumfit.errors import ConfigError, InputError, ModelFormatError, ModelNotFoundError
+from sumfit.text.normalise import normalize
+
+__all__ = ["SPECIAL_PIECES", "PieceClass", "Tokenizer"]
+
+# The brackets are no byte-level characters, so no merge can ever spell one of these.
+SPECIAL_PIECES = ("⟨pad⟩", "⟨bos⟩", "⟨eos⟩", "⟨mask⟩")
+
+_MARKED_LETTERS = r"[\p{L}\p{M}]+"
+ATOM_PATTERN = "|".join(
+    (
+        # English clitics stay whole, attached ("it's") or split off ("it 's").
+        r" ?['’](?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL])(?![\p{L}\p{M}\p{N}])",
+        rf" ?{_MARKED_LETTERS}(?:[\u200c\u200d]+{_MARKED_LETTERS})*",
+        r" ?\p{N}[\p{N}\p{M}]*",
+        r" ?[^\s\p{L}\p{M}\p{N}][^\s\p{L}\p{N}]*",
+        r"\s+",
+    )
+)
+_CHUNK = 4096
+
+
+class PieceClass:
+    """Values of `Tokenizer.piece_class`."""
+
+    SPECIAL = 0
+    LETTERS = 1
+    DIGITS = 2
+    SYMBOLS = 3
+    OTHER = 4
+
+
+class Tokenizer:
+    """Byte-level BPE over atoms of letters, digits or symbols, each with at most one space.
+
+    Every text that `normalize` returns survives `encode` and `decode` unchanged: characters
+    without a piece of their own are spelled in bytes, so there is no unknown token. Each text
+    is encoded as if a space stood before it, so the first word has the same pieces as any other.
+
+    Attributes:
+        PAD: Id of padding.
+        BOS: Id of the start token.
+        EOS: Id of the end token.
+        MASK: Id that training puts in place of hidden tokens.
+    """
+
+    PAD = 0
+    BOS = 1
+    EOS = 2
+    MASK = 3
+
+    def __init__(self, serialised: str, *, source: str = "tokenizer") -> None:
+        """Load from the text that `save` writes.
+
+        Args:
+            serialised: Content of a tokenizer file.
+            source: What error messages call it, for example the file's path.
+
+        Raises:
+            ModelFormatError: If this is no tokenizer, or not one of sumfit's.
+        """
+        try:
+            self._hf: Any = HFTokenizer.from_str(serialised)
+        except Exception as error:  # the Rust side raises bare Exception
+            raise ModelFormatError(
+                f"{source} is not a readable tokenizer ({error}); restore it from the model"
+            ) from error
+        size = self._hf.get_vocab_size()
+        specials = tuple(self._hf.id_to_token(i) for i in range(len(SPECIAL_PIECES)))
+        if specials != SPECIAL_PIECES or size < len(SPECIAL_PIECES) + 256:
+            raise ModelFormatError(
+                f"{source} is a tokenizer but not one of sumfit's: ids 0 to 3 must be "
+                f"{', '.join(SPECIAL_PIECES)} and all 256 bytes present"
+            )
+        self._hf.no_padding()
+        self._hf.no_truncation()
+        self._serialised = serialised
+        self.vocab_size: int = size
+
+    @classmethod
+    def train(
+        cls, texts: Iterable[str], *, vocab_size: int = 16384, min_frequency: int = 2
+    ) -> Tokenizer:
+        """Learn the merges from texts; the same texts always give the same tokenizer.
+
+        Args:
+            texts: Training texts; each is normalised first.
+            vocab_size: Pieces wanted, at least 260: 4 special ids, 256 bytes, merges. Fewer come
+                out when the texts have nothing more to merge.
+            min_frequency: Least number of times a pair must occur to be merged.
+
+        Returns:
+            The trained tokenizer.
+
+        Raises:
+            ConfigError: If ``vocab_size`` is below 260.
+        """
+        n_fixed = len(SPECIAL_PIECES) + 256
+        if vocab_size < n_fixed:
+            raise ConfigError(f"vocab_size must be at least {n_fixed}, was {vocab_size}")
+        learner = _assemble(models.BPE())
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size - len(SPECIAL_PIECES),
+            min_frequency=min_frequency,
+            initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+            show_progress=False,
+        )
+        learner.train_from_iterator((normalize(text) for text in texts), trainer)
+        learned = json.loads(learner.to_str())["model"]
+        pieces = sorted(learned["vocab"], key=learned["vocab"].__getitem__)
+        vocab = {piece: i for i, piece in enumerate((*SPECIAL_PIECES, *pieces))}
+        merges = [_pair(merge) for merge in learned["merges"]]
+        return cls(_assemble(models.BPE(vocab=vocab, merges=merges)).to_str())
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """Load a tokenizer file.
+
+        Args:
+            path: File that `save` wrote.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ModelNotFoundError: If there is no such file.
+            ModelFormatError: If the file is no tokenizer of sumfit.
+        """
+        try:
+            serialised = Path(path).read_bytes().decode("utf-8")
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+            raise ModelNotFoundError(f"no tokenizer file at {os.fspath(path)}") from error
+        except UnicodeDecodeError as error:
+            raise ModelFormatError(
+                f"{os.fspath(path)} is not a readable tokenizer (not UTF-8); "
+                "restore it from the model"
+            ) from error
+        return cls(serialised, source=os.fspath(path))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer file; `fingerprint` is the SHA-256 of its bytes.
+
+        Args:
+            path: File to write.
+        """
+        Path(path).write_bytes(self._serialised.encode("utf-8"))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hexadecimal, of the serialised tokenizer (of the bytes of its file)."""
+        return hashlib.sha256(self._serialised.encode("utf-8")).hexdigest()
+
+    def encode(self, text: str) -> list[int]:
+        """Vocabulary ids of a text, which is normalised first.
+
+        Args:
+            text: Any string; what looks like a special token is plain text.
+
+        Returns:
+            Ids, none of them special; empty for an empty text.
+        """
+        ids: list[int] = self._hf.encode(normalize(text), add_special_tokens=False).ids
+        return ids
+
+    def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
+        """Ids of many texts, in their order, on all cores.
+
+        Args:
+            texts: Any strings.
+
+        Returns:
+            One list of ids for each text.
+        """
+        return list(self.encode_stream(texts))
+
+    def encode_stream(self, texts: Iterable[str]) -> Iterator[list[int]]:
+        """Ids of many texts, one after the other, read and encoded a few thousand at a time.
+
+        Args:
+            texts: Any strings.
+
+        Yields:
+            The ids of each text, in order.
+        """
+        stream = iter(texts)
+        while chunk := [normalize(text) for text in itertools.islice(stream, _CHUNK)]:
+            for encoding in self._hf.encode_batch_fast(chunk, add_special_tokens=False):
+                yield encoding.ids
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Text of a sequence of ids, normalised, without the first word's space.
+
+        Special ids stand for nothing. Bytes that form no character are left out, so the text is
+        never longer than its pieces; `decode_bytes` shows them.
+
+        Args:
+            ids: Vocabulary ids.
+
+        Returns:
+            The text, NFC.
+
+        Raises:
+            InputError: If an id is not in the vocabulary.
+        """
+        return normalize(self.decode_bytes(ids).decode("utf-8", "ignore"))
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Raw bytes of a sequence of ids: leading space kept, UTF-8 not checked.
+
+        Args:
+            ids: Vocabulary ids.
+
+        Returns:
+            The bytes of all pieces.
+
+        Raises:
+            InputError: If an id is not in the vocabulary.
+        """
+        pieces = self.piece_bytes
+        ids = list(ids)
+        if ids and not 0 <= min(ids) <= max(ids) < len(pieces):
+            bad = next(i for i in ids if not 0 <= i < len(pieces))
+            raise InputError(f"id {bad} is not in the vocabulary of {len(pieces)} pieces")
+        return b"".join(pieces[i] for i in ids)
+
+    @cached_property
+    def piece_bytes(self) -> tuple[bytes, ...]:
+        """``(V,)`` bytes of each piece, its leading space included; empty for special ids."""
+        n_special = len(SPECIAL_PIECES)
+        names = [self._hf.id_to_token(i) for i in range(n_special, self.vocab_size)]
+        joined = "".join(names).translate(_byte_of_character()).encode("latin-1")
+        ends = list(itertools.accumulate(map(len, names)))
+        return (b"",) * n_special + tuple(
+            joined[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)
+        )
+
+    @cached_property
+    def starts_word(self) -> npt.NDArray[np.bool_]:
+        """``(V,)`` whether the piece begins with a space."""
+        return np.fromiter(
+            (piece[:1] == b" " for piece in self.piece_bytes), np.bool_, self.vocab_size
+        )
+
+    @cached_property
+    def piece_class(self) -> npt.NDArray[np.int8]:
+        """``(V,)`` kind of the piece after its leading space, a value of `PieceClass`.
+
+        0 special; 1 letters, combining marks included; 2 digits; 3 punctuation and symbols, also
+        the clitics such as ``'s``; 4 bytes that are no whole characters, and the bare space.
+        """
+        kinds = [_classify(piece) for piece in self.piece_bytes[len(SPECIAL_PIECES) :]]
+        return np.array([PieceClass.SPECIAL] * len(SPECIAL_PIECES) + kinds, dtype=np.int8)
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        r"""Each id's piece as readable text, for inspection.
+
+        Args:
+            ids: Vocabulary ids.
+
+        Returns:
+            Piece texts, leading space kept; special ids by name, stray bytes as ``\xNN``.
+        """
+        return [
+            SPECIAL_PIECES[i]
+            if i < len(SPECIAL_PIECES)
+            else self.piece_bytes[i].decode("utf-8", "backslashreplace")
+            for i in ids
+        ]
+
+
+def _assemble(model: Any) -> Any:
+    tokenizer: Any = HFTokenizer(model)
+    tokenizer.normalizer = normalizers.Prepend(" ")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(ATOM_PATTERN), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer
+
+
+def _pair(merge: str | list[str]) -> tuple[str, str]:
+    """The two halves of a merge, which older versions of the library write as one string."""
+    left, right = merge.split(" ") if isinstance(merge, str) else merge
+    return left, right
+
+
+def _byte_of_character() -> dict[int, int]:
+    """Byte behind each character of the byte-level alphabet.
+
+    Printable Latin-1 stands for itself; the others take the code points from 256 on, in order.
+    """
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(256) if byte not in printable]
+    return {256 + i: byte for i, byte in enumerate(others)}
+
+
+def _classify(piece: bytes) -> int:
+    try:
+        text = piece.decode("utf-8").removeprefix(" ")
+    except UnicodeDecodeError:
+        return PieceClass.OTHER
+    if not text:
+        return PieceClass.OTHER
+    for character in text:
+        major = unicodedata.category(character)[0]
+        if major != "M":
+            return {"L": PieceClass.LETTERS, "N": PieceClass.DIGITS}.get(major, PieceClass.SYMBOLS)
+    return PieceClass.LETTERS
