@@ -1,0 +1,184 @@
+"""Compiled dynamic program over (vertex, cost) for PathMAP."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["best_words", "path_map", "relaxed_bound"]
+
+
+@nb.njit(cache=True, nogil=True)
+def best_words(
+    word_logp: npt.NDArray[np.float32],
+    cost: npt.NDArray[np.int64],
+    costs: npt.NDArray[np.int64],
+    high: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    """Keep the best word per vertex and distinct cost; ties go to the smaller column.
+
+    Args:
+        word_logp: ``(S, W)`` natural-log words; rows 0 and ``S-1`` are not read.
+        cost: ``(W,)`` cost of each column.
+        costs: ``(D,)`` the distinct costs up to `high`.
+        high: Most allowed total.
+
+    Returns:
+        ``(S, D)`` log-probability of the best word of each cost, and its column, -1 for none.
+    """
+    n_vertices, n_words = word_logp.shape
+    place = np.full(high + 1, -1, dtype=np.int64)
+    for d in range(costs.shape[0]):
+        place[costs[d]] = d
+    best = np.full((n_vertices, costs.shape[0]), -np.inf)
+    which = np.full((n_vertices, costs.shape[0]), -1, dtype=np.int32)
+    for j in range(1, n_vertices - 1):
+        for v in range(n_words):
+            if cost[v] <= high:
+                d = place[cost[v]]
+                if word_logp[j, v] > best[j, d]:
+                    best[j, d] = word_logp[j, v]
+                    which[j, d] = v
+    return best, which
+
+
+@nb.njit(cache=True, nogil=True)
+def path_map(
+    link_logp: npt.NDArray[np.float32],
+    words: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.int64],
+    first_words: npt.NDArray[np.float64],
+    first_costs: npt.NDArray[np.int64],
+    low: int,
+    high: int,
+    bonus: float,
+    any_ending: bool,
+) -> tuple[float, int, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Find the best path (Eq. A5). Time O(S² · C + S · C · D), memory O(S · C).
+
+    Args:
+        link_logp: ``(S, S)`` natural-log links; only ``to > from`` is read.
+        words: ``(S, D)`` best word of each distinct cost, from `best_words`.
+        costs: ``(D,)`` the distinct costs.
+        first_words: ``(S, F)`` the same for the first word.
+        first_costs: ``(F,)`` distinct costs of first words.
+        low: Least allowed total.
+        high: Most allowed total.
+        bonus: Score added per word.
+        any_ending: Whether a path may end without the closing link.
+
+    Returns:
+        Score (``-inf`` if no path meets the budget), cost, vertices ``(n,)``, place of each
+        word's cost in `costs` (for the first word in `first_costs`) ``(n,)``, and the table
+        ``(S, C+1)``.
+    """
+    n_vertices = link_logp.shape[0]
+    last = n_vertices - 1
+    table = np.full((n_vertices, high + 1), -np.inf)
+    from_vertex = np.zeros((n_vertices, high + 1), dtype=np.int32)
+    from_cost = np.full((n_vertices, high + 1), -1, dtype=np.int32)
+    reach = np.empty(high + 1)
+    source = np.empty(high + 1, dtype=np.int32)
+    for j in range(1, last):
+        reach[:] = -np.inf
+        for i in range(1, j):
+            link = np.float64(link_logp[i, j])
+            if link == -np.inf:
+                continue
+            for c in range(high + 1):
+                value = table[i, c] + link
+                if value > reach[c]:
+                    reach[c] = value
+                    source[c] = i
+        for d in range(first_costs.shape[0]):
+            value = np.float64(link_logp[0, j]) + first_words[j, d] + bonus
+            if value > table[j, first_costs[d]]:
+                table[j, first_costs[d]] = value
+                from_vertex[j, first_costs[d]] = 0
+                from_cost[j, first_costs[d]] = d
+        for d in range(costs.shape[0]):
+            word = words[j, d] + bonus
+            if word == -np.inf:
+                continue
+            for c in range(high + 1 - costs[d]):
+                value = reach[c] + word
+                if value > table[j, c + costs[d]]:
+                    table[j, c + costs[d]] = value
+                    from_vertex[j, c + costs[d]] = source[c]
+                    from_cost[j, c + costs[d]] = d
+    score, end, spent = -np.inf, 0, 0
+    for j in range(1, last):
+        closing = 0.0 if any_ending else np.float64(link_logp[j, last])
+        for c in range(low, high + 1):
+            if table[j, c] + closing > score:
+                score, end, spent = table[j, c] + closing, j, c
+    vertices = np.zeros(n_vertices, dtype=np.int64)
+    places = np.zeros(n_vertices, dtype=np.int64)
+    total = spent
+    n = 0
+    while end > 0:
+        d = from_cost[end, spent]
+        vertices[n], places[n] = end, d
+        n += 1
+        previous = from_vertex[end, spent]
+        spent -= costs[d] if previous > 0 else first_costs[d]
+        end = previous
+    return score, total, vertices[:n][::-1].copy(), places[:n][::-1].copy(), table
+
+
+@nb.njit(cache=True, nogil=True)
+def relaxed_bound(
+    link_logp: npt.NDArray[np.float32],
+    words: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.int64],
+    table: npt.NDArray[np.float64],
+    other_logp: npt.NDArray[np.float32],
+    other_cost: int,
+    other_first: int,
+    bonus: float,
+    any_ending: bool,
+) -> float:
+    """Bound every path with at least one word that is no candidate, each at the least cost.
+
+    Args:
+        link_logp: ``(S, S)`` natural-log links.
+        words: ``(S, D)`` best candidate of each distinct cost.
+        costs: ``(D,)`` the distinct costs.
+        table: ``(S, C+1)`` table of `path_map`.
+        other_logp: ``(S,)`` bound on each word that is no candidate.
+        other_cost: Least cost of such a word.
+        other_first: Least cost of such a word as the first.
+        bonus: Score added per word.
+        any_ending: Whether a path may end without the closing link.
+
+    Returns:
+        Upper bound on the score of any such path with a total of at most C.
+    """
+    n_vertices, n_costs = table.shape
+    last = n_vertices - 1
+    over = np.full((n_vertices, n_costs), -np.inf)
+    plain_reach, over_reach = np.empty(n_costs), np.empty(n_costs)
+    best = -np.inf
+    for j in range(1, last):
+        plain_reach[:] = -np.inf
+        over_reach[:] = -np.inf
+        for i in range(1, j):
+            link = np.float64(link_logp[i, j])
+            for c in range(n_costs):
+                plain_reach[c] = max(plain_reach[c], table[i, c] + link)
+                over_reach[c] = max(over_reach[c], over[i, c] + link)
+        other = np.float64(other_logp[j]) + bonus
+        if other_first < n_costs:
+            over[j, other_first] = np.float64(link_logp[0, j]) + other
+        for c in range(n_costs - other_cost):
+            value = max(plain_reach[c], over_reach[c]) + other
+            over[j, c + other_cost] = max(over[j, c + other_cost], value)
+        for d in range(costs.shape[0]):
+            for c in range(n_costs - costs[d]):
+                value = over_reach[c] + words[j, d] + bonus
+                over[j, c + costs[d]] = max(over[j, c + costs[d]], value)
+        closing = 0.0 if any_ending else np.float64(link_logp[j, last])
+        for c in range(n_costs):
+            best = max(best, over[j, c] + closing)
+    return best

@@ -1,0 +1,218 @@
+"""One decoding problem as plain arrays over candidate columns, ready for the compiled kernels.
+
+Owns the step from `DAG` and `DecodeOptions` to arrays, and back from columns to hypotheses. Does
+not search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.dag import DAG
+from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
+from sumfit.decoding.options import DecodeOptions
+from sumfit.errors import ConstraintError, InfeasibleBudgetError
+from sumfit.hypothesis import Hypothesis
+
+__all__ = ["SearchProblem", "as_hypotheses", "infeasible", "refuse_constraints"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchProblem:
+    """Arrays over the candidate columns of one graph.
+
+    Attributes:
+        dag: The graph searched.
+        options: What was asked for.
+        link_logp: ``(S, S)`` C-contiguous natural-log links; only ``to > from`` may be read.
+        word_logp: ``(S, W)`` C-contiguous natural-log words; rows 0 and ``S-1`` may not be read.
+        cost: ``(W,)`` cost of each candidate after the first word.
+        first: ``(W,)`` cost of each candidate as the first word.
+        low: Least allowed total.
+        high: Most allowed total, no larger than what the graph can spend; below `low` if the
+            graph cannot spend enough.
+        any_ending: Whether a sequence may end without the closing link.
+        other_cost: Least cost of any word that is no candidate, after the first word.
+        other_first: The same as the first word.
+    """
+
+    dag: DAG
+    options: DecodeOptions
+    link_logp: npt.NDArray[np.float32]
+    word_logp: npt.NDArray[np.float32]
+    cost: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    low: int
+    high: int
+    any_ending: bool
+    other_cost: int
+    other_first: int
+
+    @classmethod
+    def build(cls, dag: DAG, options: DecodeOptions) -> SearchProblem:
+        """Collect the arrays.
+
+        Args:
+            dag: The graph.
+            options: Costs, budget, ending.
+
+        Returns:
+            The problem.
+        """
+        cost = options.unit_cost[dag.word_ids].astype(np.int64)
+        first = options.first_cost[dag.word_ids].astype(np.int64)
+        n_inner = max(dag.n_vertices - 2, 0)
+        has_other = bool((dag.other_logp[1:-1] > -np.inf).any())
+        dearest = int(cost.max()) if cost.size else 0
+        most = int(first.max(initial=0)) + max(n_inner - 1, 0) * dearest
+        return cls(
+            dag=dag,
+            options=options,
+            link_logp=np.ascontiguousarray(dag.link_logp, dtype=np.float32),
+            word_logp=np.ascontiguousarray(dag.word_logp, dtype=np.float32),
+            cost=cost,
+            first=first,
+            low=options.budget.low,
+            high=min(options.budget.high, most),
+            any_ending=is_any_ending(options.ending),
+            other_cost=int(options.unit_cost.min()) if has_other else 0,
+            other_first=int(options.first_cost.min()) if has_other else 0,
+        )
+
+    @property
+    def has_other(self) -> bool:
+        """Whether some word that is no candidate may have a probability above 0."""
+        return bool((self.dag.other_logp[1:-1] > -np.inf).any())
+
+    def words_of(self, columns: Iterable[int]) -> tuple[int, ...]:
+        """Translate candidate columns to vocabulary ids.
+
+        Args:
+            columns: Columns of ``word_logp``.
+
+        Returns:
+            Vocabulary ids.
+        """
+        ids = self.dag.word_ids
+        return tuple(int(ids[column]) for column in columns)
+
+    def cost_of(self, words: Sequence[int]) -> int:
+        """Add up the cost of words.
+
+        Args:
+            words: Vocabulary ids.
+
+        Returns:
+            Total cost in the budget's unit.
+        """
+        if not words:
+            return 0
+        rest = self.options.unit_cost[np.asarray(words[1:], dtype=np.int64)]
+        return int(self.options.first_cost[words[0]]) + int(rest.sum(dtype=np.int64))
+
+
+def as_hypotheses(
+    problem: SearchProblem,
+    sequences: Sequence[tuple[int, ...]],
+    *,
+    with_path: bool = False,
+) -> list[Hypothesis]:
+    """Score finished sequences exactly, best first, ties by token ids.
+
+    Args:
+        problem: The problem they solve.
+        sequences: Different sequences of vocabulary ids, each within the budget.
+        with_path: Fill in the best path of each.
+
+    Returns:
+        Hypotheses with exact ``log_prob`` and ``score = log_prob + bonus * n``, without a
+        certificate; sequences of probability 0 are left out.
+    """
+    options = problem.options
+    log_probs = marginal_log_probs(problem.dag, sequences, ending=options.ending)
+    found = [
+        Hypothesis(
+            words=words,
+            log_prob=float(log_prob),
+            score=float(log_prob) + options.bonus * len(words),
+            cost=problem.cost_of(words),
+            path=best_path(problem.dag, words, options.ending) if with_path else None,
+        )
+        for words, log_prob in zip(sequences, log_probs.tolist(), strict=True)
+        if log_prob > -np.inf
+    ]
+    return sorted(found, key=lambda item: (-item.score, item.words))
+
+
+def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
+    """Make the error that says which budget no sequence meets, and what the graph can spend.
+
+    Args:
+        problem: The problem without a solution.
+
+    Returns:
+        The error, to be raised by the caller.
+    """
+    budget = problem.options.budget
+    asked = (
+        f"exactly {budget.high}"
+        if budget.low == budget.high
+        else f"at most {budget.high}"
+        if budget.low == 0
+        else f"{budget.low} to {budget.high}"
+    )
+    least, most = _spendable(problem)
+    if least > most:
+        reason = "no path of the graph emits a word"
+    else:
+        reason = f"the graph's sequences cost {least} to {most}"
+    return InfeasibleBudgetError(
+        f"no sequence of the graph has a total cost of {asked}: {reason}; "
+        "give a limit within reach, or a range in place of an exact length"
+    )
+
+
+def refuse_constraints(options: DecodeOptions, method: str) -> None:
+    """Refuse constraints that a method cannot keep.
+
+    Args:
+        options: What was asked for.
+        method: The method's name.
+
+    Raises:
+        ConstraintError: If there are any constraints.
+    """
+    if options.constraints is not None:
+        raise ConstraintError(
+            f"method {method!r} cannot keep constraints; use method='seqmap', 'seqmap-beam' or "
+            "'pathmap', or leave the constraints out"
+        )
+
+
+def _spendable(problem: SearchProblem) -> tuple[int, int]:
+    """Least and most total cost of any path, whatever the budget."""
+    last = problem.dag.n_vertices - 1
+    n = problem.dag.n_vertices
+    least, most = np.full(n, np.inf), np.full(n, -np.inf)
+    for j in range(1, last):
+        possible = problem.word_logp[j] > -np.inf
+        if not possible.any():
+            continue
+        before = [i for i in range(1, j) if problem.link_logp[i, j] > -np.inf]
+        if problem.link_logp[0, j] > -np.inf:
+            least[j] = problem.first[possible].min()
+            most[j] = problem.first[possible].max()
+        if before:
+            least[j] = min(least[j], least[before].min() + problem.cost[possible].min())
+            most[j] = max(most[j], most[before].max() + problem.cost[possible].max())
+    ends = np.arange(1, last)
+    if not problem.any_ending:
+        ends = ends[problem.link_logp[1:last, last] > -np.inf]
+    ends = ends[np.isfinite(least[ends])]
+    if ends.size == 0:
+        return 1, 0
+    return int(least[ends].min()), int(most[ends].max())
