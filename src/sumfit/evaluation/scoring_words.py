@@ -1,51 +1,20 @@
-"""How the scorers split a text into words, and how they stem them.
+"""Words as the scorers compare them: split by one of two rules, then stemmed.
 
-Owns the two splitting rules of the ROUGE scorer and of the word statistics. The rule of the
-model's own tokenizer plays no part here: scores must not depend on the system scored.
+Owns the Porter stemmer and its cache. The splitting rules are `sumfit.text.split`'s.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
-
-import regex
 
 from sumfit.errors import ConfigError, MissingExtraError
+from sumfit.text.split import SplitterName, split_words
 
 __all__ = ["Splitter", "SplitterName", "split_words"]
 
-SplitterName = Literal["ascii", "unicode"]
-
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-# Scripts written without spaces give one word per grapheme; everything else, runs of letters,
-# marks and digits with inner apostrophes left out.
-_UNICODE_WORD = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*"
-    r"|(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])[\p{L}\p{N}]\p{M}*)+"
-)
 _STEMMED = re.compile(r"[a-z0-9]{4,}")
-
-
-def split_words(text: str, *, splitter: SplitterName = "unicode") -> list[str]:
-    """Split a text into lower-cased words, without stemming.
-
-    Args:
-        text: The text.
-        splitter: ``"ascii"``: runs of ``a-z0-9``, as ROUGE-1.5.5 and rouge-score do; every other
-            character separates. ``"unicode"``: runs of letters, marks and digits of any script
-            after NFC; one word per grapheme in scripts that are written without spaces.
-
-    Returns:
-        The words, in order.
-    """
-    if splitter == "ascii":
-        return _ASCII_WORD.findall(text.lower())
-    normalized = unicodedata.normalize("NFC", text).lower()
-    return [match.group() for match in _UNICODE_WORD.finditer(normalized)]
 
 
 class Splitter:

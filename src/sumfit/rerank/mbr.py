@@ -1,0 +1,346 @@
+r"""Minimum Bayes risk: the candidate with the greatest expected overlap under the model itself.
+
+With candidates ``y_1..y_N``, their posterior ``p_n`` proportional to ``P(y_n)^(1/temperature)``
+and a similarity ``F`` in 0..1, the expected gain of a candidate is::
+
+    gain_k = sum_n p_n * F(y_k, y_n)
+
+No training. Everything is a product of count matrices or one bit-parallel recursion over all
+pairs at once: time O(N² · U), below a millisecond for 50 headlines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.errors import ConfigError, InputError
+from sumfit.hypothesis import Hypothesis
+from sumfit.text.split import split_words
+
+__all__ = [
+    "MBRMetric",
+    "MBRReranker",
+    "MBRResult",
+    "TuningPoint",
+    "mbr_order",
+    "pairwise_gains",
+    "posterior",
+    "tune",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+MBRMetric = Literal["rouge", "ngrams"]
+
+DEFAULT_TEMPERATURE = 2.0
+DEFAULT_CANDIDATES = 50
+_WORD_BITS = 64  # longest candidate that the bit-parallel recursion takes
+
+
+@dataclass(frozen=True, slots=True)
+class MBRResult:
+    """Candidates in the order of their expected gain.
+
+    Attributes:
+        order: Indices of the candidates, best first; equal gains keep the given order.
+        gains: ``(N,)`` expected similarity of each candidate, 0..1, in the given order.
+    """
+
+    order: tuple[int, ...]
+    gains: FloatArray
+
+
+def mbr_order(
+    candidates: Sequence[Sequence[str]],
+    log_probs: Sequence[float] | FloatArray,
+    *,
+    temperature: float = DEFAULT_TEMPERATURE,
+    metric: MBRMetric = "rouge",
+) -> MBRResult:
+    """Order candidates by expected similarity to what the model would say.
+
+    Args:
+        candidates: Words of each candidate, as they are to be compared.
+        log_probs: ``(N,)`` natural-log probability of each; ``-inf`` gives a candidate no vote,
+            though it may still win.
+        temperature: The posterior is the softmax of ``log_probs / temperature``; above 0.
+        metric: ``"rouge"``: mean of the F1 of unigrams, bigrams and longest common subsequence;
+            ``"ngrams"``: mean of the F1 of unigrams and bigrams.
+
+    Returns:
+        The order and the gains.
+
+    Raises:
+        InputError: If counts differ, or a log-probability is NaN, or none is finite.
+        ConfigError: If temperature or metric are not usable.
+    """
+    if len(candidates) != len(log_probs):
+        raise InputError(
+            f"there are {len(candidates)} candidates but {len(log_probs)} log-probabilities"
+        )
+    if not candidates:
+        return MBRResult((), np.zeros(0))
+    weights = posterior(log_probs, temperature=temperature)
+    gains = pairwise_gains(candidates, metric=metric) @ weights
+    order = np.argsort(-np.round(gains, 12), kind="stable")
+    return MBRResult(tuple(int(i) for i in order), gains)
+
+
+def posterior(log_probs: Sequence[float] | FloatArray, *, temperature: float) -> FloatArray:
+    """Turn log-probabilities into weights that sum to 1.
+
+    Args:
+        log_probs: ``(N,)`` natural logs.
+        temperature: Divides the logs; above 0.
+
+    Returns:
+        ``(N,)`` weights.
+
+    Raises:
+        InputError: If a log-probability is NaN, or none is finite.
+        ConfigError: If the temperature is not above 0 and finite.
+    """
+    if not (math.isfinite(temperature) and temperature > 0):
+        raise ConfigError(f"temperature must be above 0 and finite, was {temperature}")
+    logs = np.asarray(log_probs, dtype=np.float64)
+    if np.isnan(logs).any():
+        raise InputError(f"log-probability of candidate {int(np.isnan(logs).argmax()) + 1} is NaN")
+    if not np.isfinite(logs).any():
+        raise InputError("no candidate has a finite log-probability")
+    scaled = (logs - logs.max()) / temperature
+    weights = np.exp(scaled)
+    return np.asarray(weights / weights.sum())
+
+
+def pairwise_gains(
+    candidates: Sequence[Sequence[str]], *, metric: MBRMetric = "rouge"
+) -> FloatArray:
+    """Compute the similarity of every pair of candidates.
+
+    Args:
+        candidates: Words of each of N candidates.
+        metric: See `mbr_order`.
+
+    Returns:
+        ``(N, N)`` symmetric, 0..1; 1 on the diagonal of candidates with two words or more.
+
+    Raises:
+        ConfigError: If there is no such metric.
+    """
+    if metric not in _METRICS:
+        raise ConfigError(f"metric must be one of {sorted(_METRICS)}, was {metric!r}")
+    ids, lengths = _encode(candidates)
+    parts = [part(ids, lengths) for part in _METRICS[metric]]
+    return np.asarray(sum(parts) / len(parts))
+
+
+def _encode(candidates: Sequence[Sequence[str]]) -> tuple[IntArray, IntArray]:
+    """Number the words: ``(N, U)`` ids padded with -1, and ``(N,)`` lengths."""
+    numbers: dict[str, int] = {}
+    lengths = np.array([len(words) for words in candidates], dtype=np.int64)
+    ids = np.full((len(candidates), max(1, int(lengths.max()))), -1, dtype=np.int64)
+    for row, words in enumerate(candidates):
+        ids[row, : len(words)] = [numbers.setdefault(word, len(numbers)) for word in words]
+    return ids, lengths
+
+
+def _f1(overlap: FloatArray, sizes: IntArray) -> FloatArray:
+    total = sizes[:, None] + sizes[None, :]
+    out = np.zeros(overlap.shape)
+    return np.asarray(np.divide(2 * overlap, total, out=out, where=total > 0))
+
+
+def _unigram_f1(ids: IntArray, lengths: IntArray) -> FloatArray:
+    return _f1(_clipped_overlap(ids), lengths)
+
+
+def _bigram_f1(ids: IntArray, lengths: IntArray) -> FloatArray:
+    first, second = ids[:, :-1], ids[:, 1:]
+    pairs = np.where(second >= 0, first * (ids.max() + 2) + second, -1)
+    return _f1(_clipped_overlap(pairs), np.maximum(lengths - 1, 0))
+
+
+def _clipped_overlap(ids: IntArray) -> FloatArray:
+    """Sum the smaller count of every item over all pairs of rows.
+
+    ``min(a, b)`` is the number of thresholds that both reach, so the sum over items is a product
+    of 0/1 matrices for every count that occurs.
+    """
+    n_rows = ids.shape[0]
+    rows, columns = np.nonzero(ids >= 0)
+    if not rows.size:
+        return np.zeros((n_rows, n_rows))
+    found, inverse = np.unique(ids[rows, columns], return_inverse=True)
+    counts = np.zeros((n_rows, found.size), dtype=np.int64)
+    np.add.at(counts, (rows, inverse.ravel()), 1)
+    overlap = np.zeros((n_rows, n_rows), dtype=np.float32)
+    for threshold in range(1, int(counts.max()) + 1):
+        reached = (counts >= threshold).astype(np.float32)
+        overlap += reached @ reached.T
+    return overlap.astype(np.float64)
+
+
+def _lcs_f1(ids: IntArray, lengths: IntArray) -> FloatArray:
+    longest = _lcs_by_bits if ids.shape[1] <= _WORD_BITS else _lcs_by_rows
+    return _f1(longest(ids).astype(np.float64), lengths)
+
+
+def _lcs_by_bits(ids: IntArray) -> IntArray:
+    """Longest common subsequence of all pairs, one bit per position of the second text.
+
+    The recursion of Hyyrö: with ``M`` the positions that hold the next word of the first text,
+    ``V := (V + (V & M)) | (V & ~M)`` from all ones; zeros of ``V`` are matched positions.
+    """
+    n_rows, width = ids.shape
+    n_words = int(ids.max()) + 1
+    masks = np.zeros((n_rows, n_words + 1), dtype=np.uint64)  # the last column stays 0: padding
+    rows, columns = np.nonzero(ids >= 0)
+    bits = np.left_shift(np.uint64(1), columns.astype(np.uint64))
+    np.bitwise_or.at(masks, (rows, ids[rows, columns]), bits)
+    state: npt.NDArray[np.uint64] = np.full(
+        (n_rows, n_rows), np.iinfo(np.uint64).max, dtype=np.uint64
+    )
+    for position in range(width):
+        match = masks[:, ids[:, position]]
+        kept = state & match
+        state = np.bitwise_or(state + kept, state ^ kept)
+    zeros = np.unpackbits((~state).view(np.uint8), axis=-1)
+    return np.asarray(zeros.reshape(n_rows, n_rows, 64).sum(axis=2, dtype=np.int64))
+
+
+def _lcs_by_rows(ids: IntArray) -> IntArray:
+    """Longest common subsequence of all pairs by the textbook table, for texts of any length."""
+    n_rows, width = ids.shape
+    previous = np.zeros((width + 1, n_rows, n_rows), dtype=np.int64)
+    for i in range(width):
+        current = np.zeros_like(previous)
+        word = ids[:, i]
+        for j in range(width):
+            match = (word[:, None] == ids[None, :, j]) & (word[:, None] >= 0)
+            skipped = np.maximum(previous[j + 1], current[j])
+            current[j + 1] = np.where(match, previous[j] + 1, skipped)
+        previous = current
+    return previous[width]
+
+
+_METRICS: dict[str, tuple[Callable[[IntArray, IntArray], FloatArray], ...]] = {
+    "rouge": (_unigram_f1, _bigram_f1, _lcs_f1),
+    "ngrams": (_unigram_f1, _bigram_f1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MBRReranker:
+    """Reranks an n-best list by `mbr_order`.
+
+    Attributes:
+        temperature: Of the posterior.
+        metric: Similarity.
+        n_candidates: How long an n-best list it wants.
+    """
+
+    temperature: float = DEFAULT_TEMPERATURE
+    metric: MBRMetric = "rouge"
+    n_candidates: int = DEFAULT_CANDIDATES
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise ConfigError(f"temperature must be above 0 and finite, was {self.temperature}")
+        if self.metric not in _METRICS:
+            raise ConfigError(f"metric must be one of {sorted(_METRICS)}, was {self.metric!r}")
+        if self.n_candidates < 1:
+            raise ConfigError(f"n_candidates must be at least 1, was {self.n_candidates}")
+
+    @property
+    def name(self) -> str:
+        """``"mbr"``."""
+        return "mbr"
+
+    def rerank(
+        self, source_text: str, texts: Sequence[str], nbest: Sequence[Hypothesis]
+    ) -> tuple[int, ...]:
+        """Order the candidates, best first.
+
+        Args:
+            source_text: Not used: the posterior already depends on the source.
+            texts: Text of each candidate.
+            nbest: The candidates, in the same order.
+
+        Returns:
+            Indices of the candidates.
+        """
+        words = [split_words(text) for text in texts]
+        log_probs = [hypothesis.log_prob for hypothesis in nbest]
+        return mbr_order(words, log_probs, temperature=self.temperature, metric=self.metric).order
+
+
+@dataclass(frozen=True, slots=True)
+class TuningPoint:
+    """Quality of one setting on validation data.
+
+    Attributes:
+        temperature: Of the posterior.
+        n_candidates: Candidates used of each list.
+        score: Mean score of the candidates chosen.
+    """
+
+    temperature: float
+    n_candidates: int
+    score: float
+
+
+def tune(
+    candidates: Sequence[Sequence[Sequence[str]]],
+    log_probs: Sequence[Sequence[float]],
+    scores: Sequence[Sequence[float]],
+    *,
+    temperatures: Sequence[float] = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 8.0),
+    sizes: Sequence[int] = (10, 20, 50, 100),
+    metric: MBRMetric = "rouge",
+) -> tuple[TuningPoint, ...]:
+    """Measure every temperature and list size on validation data.
+
+    Args:
+        candidates: For each item, the words of its candidates, most probable first.
+        log_probs: For each item, their log-probabilities.
+        scores: For each item, the true score of each candidate against the reference.
+        temperatures: Temperatures to try.
+        sizes: List sizes to try; a list shorter than a size is used whole.
+        metric: Similarity.
+
+    Returns:
+        One point per pair, best score first; among equals the shorter list, then the lower
+        temperature.
+
+    Raises:
+        InputError: If there are no items, or the lists of an item differ in length.
+    """
+    if not candidates:
+        raise InputError("there is nothing to tune on; give at least one item")
+    totals = np.zeros((len(sizes), len(temperatures)))
+    for item, (words, logs, values) in enumerate(zip(candidates, log_probs, scores, strict=True)):
+        if not len(words) == len(logs) == len(values) or not words:
+            raise InputError(
+                f"item {item + 1} has {len(words)} candidates, {len(logs)} log-probabilities and "
+                f"{len(values)} scores; they must be as many, and at least one"
+            )
+        gains = pairwise_gains(words, metric=metric)
+        for row, size in enumerate(sizes):
+            used = min(size, len(words))
+            for column, temperature in enumerate(temperatures):
+                weights = posterior(logs[:used], temperature=temperature)
+                expected = np.round(gains[:used, :used] @ weights, 12)
+                totals[row, column] += values[int(expected.argmax())]
+    means = totals / len(candidates)
+    points = [
+        TuningPoint(float(temperature), int(size), float(means[row, column]))
+        for row, size in enumerate(sizes)
+        for column, temperature in enumerate(temperatures)
+    ]
+    return tuple(sorted(points, key=lambda p: (-p.score, p.n_candidates, p.temperature)))
