@@ -42,15 +42,15 @@ class ReadReport:
     n_skipped: int = 0
     messages: list[str] = field(default_factory=list)
 
-    def skip(self, error: Exception) -> None:
+    def skip(self, message: str) -> None:
         """Count a record left out.
 
         Args:
-            error: Why; its text is kept for the first 20.
+            message: Why; kept for the first 20.
         """
         self.n_skipped += 1
         if len(self.messages) < _MAX_MESSAGES:
-            self.messages.append(str(error))
+            self.messages.append(message)
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:
@@ -127,22 +127,25 @@ def iter_lines(
         try:
             yield number, raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            bad = DataFormatError(
+            bad = (
                 f"{name}:{number}: not UTF-8 at byte {error.start} of the line "
                 f"(0x{raw[error.start]:02x}); convert the file to UTF-8"
             )
             skip_or_raise(bad, on_bad, report)
 
 
-def skip_or_raise(error: DataFormatError, on_bad: OnBad, report: ReadReport | None) -> None:
+def skip_or_raise(message: str, on_bad: OnBad, report: ReadReport | None) -> None:
     """Raise an error, or count it, as the policy says.
 
     Args:
-        error: What is wrong with a record.
+        message: What is wrong with a record.
         on_bad: The policy.
         report: Where to count.
+
+    Raises:
+        DataFormatError: With the message, if the policy is to raise.
     """
     if on_bad == "raise":
-        raise error
+        raise DataFormatError(message)
     if report is not None:
-        report.skip(error)
+        report.skip(message)

@@ -207,8 +207,6 @@ def read_rows(
 def pair_from_row(row: Row, columns: Columns, *, name: str) -> Pair:
     """Take source and summaries out of a record.
 
-    A column that is missing or does not hold text raises `DataFormatError`.
-
     Args:
         row: The record.
         columns: Which columns to take.
@@ -216,11 +214,14 @@ def pair_from_row(row: Row, columns: Columns, *, name: str) -> Pair:
 
     Returns:
         The pair; texts as they stand in the file, possibly empty.
+
+    Raises:
+        DataFormatError: If a column is missing or does not hold text.
     """
     fields = row.fields
     source = fields.get(columns.source)
     if not isinstance(source, str):
-        raise _bad_field(row, columns.source, "a string", name)
+        raise DataFormatError(_bad_field(row, columns.source, "a string", name))
     summary = fields.get(columns.summary)
     if isinstance(summary, str):
         return Pair(source, (summary,), row.line)
@@ -228,8 +229,10 @@ def pair_from_row(row: Row, columns: Columns, *, name: str) -> Pair:
         many = fields[columns.summaries]
         if isinstance(many, list) and many and all(isinstance(item, str) for item in many):
             return Pair(source, tuple(many), row.line)
-        raise _bad_field(row, columns.summaries, "a list of strings, not empty", name)
-    raise _bad_field(row, columns.summary, "a string", name)
+        raise DataFormatError(
+            _bad_field(row, columns.summaries, "a list of strings, not empty", name)
+        )
+    raise DataFormatError(_bad_field(row, columns.summary, "a string", name))
 
 
 def read_pairs(
@@ -264,7 +267,7 @@ def read_pairs(
             if on_bad == "raise":
                 raise
             report.n_read -= 1
-            report.skip(error)
+            report.skip(str(error))
             continue
         yield pair
 
@@ -317,7 +320,7 @@ def _read_jsonl(stream: IO[bytes], name: str, on_bad: OnBad, report: ReadReport)
         try:
             fields = parse_json_line(text, name=name, line=line)
         except DataFormatError as error:
-            skip_or_raise(error, on_bad, report)
+            skip_or_raise(str(error), on_bad, report)
             continue
         yield Row(line, fields)
 
@@ -337,7 +340,7 @@ def _read_csv(
         except StopIteration:
             return
         except csv.Error as error:
-            skip_or_raise(DataFormatError(f"{name}:{line}: {error}"), on_bad, report)
+            skip_or_raise(f"{name}:{line}: {error}", on_bad, report)
             continue
         if header is None:
             header = values
@@ -348,7 +351,7 @@ def _read_csv(
             continue
         if len(values) != len(header):
             problem = f"{name}:{line}: {len(values)} fields, but the header has {len(header)}"
-            skip_or_raise(DataFormatError(problem), on_bad, report)
+            skip_or_raise(problem, on_bad, report)
             continue
         yield Row(line, dict(zip(header, values, strict=True)))
 
@@ -383,11 +386,9 @@ def _counted(rows: Iterable[Row], report: ReadReport) -> Iterator[Row]:
         yield row
 
 
-def _bad_field(row: Row, column: str, expected: str, name: str) -> DataFormatError:
+def _bad_field(row: Row, column: str, expected: str, name: str) -> str:
     if column not in row.fields:
         known = ", ".join(map(str, row.fields)) or "none"
-        return DataFormatError(
-            f"{name}:{row.line}: column {column!r} is missing; columns here: {known}"
-        )
+        return f"{name}:{row.line}: column {column!r} is missing; columns here: {known}"
     kind = type(row.fields[column]).__name__
-    return DataFormatError(f"{name}:{row.line}: column {column!r} must be {expected}, was {kind}")
+    return f"{name}:{row.line}: column {column!r} must be {expected}, was {kind}"
