@@ -1,0 +1,193 @@
+"""Text profiles: the written form that a model was trained on.
+
+Owns `get_profile`. ``natural`` is text as people write it. ``gigaword`` is the form of the
+Gigaword headline corpus: lower case, Penn Treebank tokens with spaces between them, every digit
+a ``#``. What a model of that profile returns stays in that form: nothing puts the capitals and
+numbers back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from sumfit.errors import ConfigError
+from sumfit.text.normalise import normalize
+
+__all__ = ["PROFILES", "GigawordProfile", "NaturalProfile", "Profile", "get_profile"]
+
+
+class Profile(Protocol):
+    """How raw text becomes the text that a model reads and writes."""
+
+    name: str
+
+    def apply_source(self, text: str) -> str:
+        """A text to be summarised, in the profile's form."""
+        ...
+
+    def apply_summary(self, text: str) -> str:
+        """A summary to be learned from, in the profile's form."""
+        ...
+
+
+class NaturalProfile:
+    """Text as people write it: normalised, nothing else.
+
+    Attributes:
+        name: ``"natural"``.
+    """
+
+    name = "natural"
+
+    def apply_source(self, text: str) -> str:
+        """Normalise a source.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            The text, normalised.
+        """
+        return normalize(text)
+
+    def apply_summary(self, text: str) -> str:
+        """Normalise a summary.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            The text, normalised.
+        """
+        return normalize(text)
+
+
+_BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
+# Full stops that belong to the word before them.
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'`-])(?:[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]|[Nn]o|[MDS]rs?|[Mm]s|[Ss]t|[Vv]s|[Jj]r"
+    r"|[Cc]orp|[Ii]nc|[Ll]td|[Cc]o|[Bb]ros|[Pp]rof|[Rr]ev|[Hh]on|[Ss]en|[Rr]ep|[Gg]ov|[Gg]en|[Ll]t"
+    r"|[Cc]ol|[Ss]gt|[Cc]apt|[Aa]dm|[Mm]aj|[Ee]tc|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$"
+)
+_CLOSERS = r"(?:\s*(?:''|['’)\]}]|-rrb-))*"
+_STOP = re.compile(
+    rf"(?<=[^\s.])\.(?={_CLOSERS}\s*$|{_CLOSERS}\s+(?:``|[`('‘\s])*[A-Z])",
+)
+_Rules = tuple[tuple[re.Pattern[str], str], ...]
+
+
+def _compiled(*rules: tuple[str, str]) -> _Rules:
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in rules)
+
+
+_QUOTES = _compiled(
+    (r"“|«|(?:(?<=^)|(?<=[\s(\[{—-]))\"", " `` "),
+    (r"”|»|\"", " '' "),
+    (r"(?:(?<=^)|(?<=[\s(\[{—]))‘", " ` "),
+    (r"[‘’]", "'"),
+)
+_TOKENS = _compiled(
+    (r"(?<=[\d#])–(?=[\d#])", "-"),
+    (r"\s*[—–]\s*|(?<!-)--(?!-)", " -- "),
+    (r"\.{3,}|…", " ... "),
+    (r"&(?!amp;)", "&amp;"),
+    (r"(?<!\\)/", r"\\/"),
+    (r"(?<!&amp);", " ; "),
+    (r"([!?])", r" \1 "),
+    (r"[,:](?![\d#])|(?<![\d#])[,:]", r" \g<0> "),
+    (r"([$€£¥%])", r" \1 "),
+    (r"(?i)\b(can)(not)\b", r"\1 \2"),
+    (r"(?i)(?<=\w)(n't)(?!\w)", r" \1"),
+    (r"(?i)(?<=\w)('(?:s|m|d|re|ve|ll))(?!\w)", r" \1"),
+    (r"(?<=\w)'(?![\w'])", " '"),
+    (r"(?i)(?:(?<=^)|(?<=\s))'(?=\w)(?!(?:s|m|d|t|re|ve|ll|em|tis|twas|n)\b)", "` "),
+    (r"\d", "#"),
+)
+_UNKNOWN = re.compile(r"(?:(?<=^)|(?<= ))<unk>(?= |$)")
+
+
+class GigawordProfile:
+    r"""The form of the Gigaword headline corpus; text already in it stays as it is.
+
+    Lower case; each digit ``#``; punctuation between spaces; ``(`` as ``-lrb-``; quotation marks
+    as ```` `` ```` and ``''``; ``'s``, ``n't`` and ``can not`` split; ``/`` as ``\\/`` and ``&``
+    as ``&amp;``, as the corpus has them. Accents stay. A full stop is split off at the end of a
+    sentence, not after an abbreviation.
+
+    Attributes:
+        name: ``"gigaword"``.
+    """
+
+    name = "gigaword"
+
+    def apply_source(self, text: str) -> str:
+        """Bring a source into the corpus's form.
+
+        The corpus's ``<unk>`` stays: it marks where a rare word stood.
+
+        Args:
+            text: Natural text, or text already in this form.
+
+        Returns:
+            Lower-case tokens with single spaces between them.
+        """
+        text = normalize(text)
+        text = _substitute(text, _QUOTES)
+        text = _STOP.sub(_split_stop, text)
+        text = _substitute(text, _TOKENS)
+        for bracket, token in _BRACKETS.items():
+            text = text.replace(bracket, f" {token} ")
+        return " ".join(text.split()).lower()
+
+    def apply_summary(self, text: str) -> str:
+        """Bring a summary into the corpus's form, without its ``<unk>``.
+
+        A model that learns from summaries with ``<unk>`` writes it. Leaving the token out costs
+        one word of the reference; references that are scored against keep it.
+
+        Args:
+            text: Natural text, or text already in this form.
+
+        Returns:
+            Lower-case tokens with single spaces between them.
+        """
+        return " ".join(_UNKNOWN.sub("", self.apply_source(text)).split())
+
+
+def _substitute(text: str, rules: _Rules) -> str:
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _split_stop(stop: re.Match[str]) -> str:
+    is_last = not stop.string[stop.end() :].strip("\"'”’)]} ")
+    if not is_last and _ABBREVIATION.search(stop.string[max(0, stop.start() - 12) : stop.start()]):
+        return "."
+    return " . "
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile for profile in (NaturalProfile(), GigawordProfile())
+}
+
+
+def get_profile(name: str) -> Profile:
+    """The profile of a name.
+
+    Args:
+        name: ``"natural"`` or ``"gigaword"``.
+
+    Returns:
+        The profile.
+
+    Raises:
+        ConfigError: If there is no such profile.
+    """
+    try:
+        return PROFILES[name]
+    except (KeyError, TypeError):
+        raise ConfigError(
+            f"profile {name!r} is not known; use one of {', '.join(PROFILES)}"
+        ) from None
