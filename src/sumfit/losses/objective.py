@@ -1,0 +1,194 @@
+"""The training objective: glance, score, sum over paths, smooth.
+
+Owns the order of the steps and the counting of items that cannot be trained on. Does not own the
+network: anything with the methods of `GraphModel` will do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from sumfit.losses.dag_loss import best_alignment, dag_nll
+from sumfit.losses.glancing import choose_revealed
+from sumfit.losses.vocab import best_words, score_words
+
+__all__ = ["GraphModel", "LossOutput", "objective"]
+
+
+class GraphModel(Protocol):
+    """What the objective needs of a network; `sumfit.models.DAT` has it."""
+
+    embedding: nn.Embedding
+    n_special: int
+
+    def encode(self, source_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return encoded source and mask."""
+        ...
+
+    def decode(
+        self,
+        ids: Tensor,
+        mask: Tensor,
+        memory: Tensor,
+        source_mask: Tensor,
+        limit_bucket: Tensor | None = None,
+    ) -> Tensor:
+        """Return vertex states."""
+        ...
+
+    def link_logp(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """Return link log-probabilities."""
+        ...
+
+    def vertex_mask(self, n_vertices: Tensor) -> Tensor:
+        """Return the mask of real vertices."""
+        ...
+
+    def vertex_ids(self, mask: Tensor) -> Tensor:
+        """Return what the decoder reads when nothing is revealed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LossOutput:
+    """Loss of one batch and what it was made of. Counts stay on the device until read.
+
+    Attributes:
+        loss: Scalar to call ``backward`` on: smoothed nats per target word of the finite items.
+            Multiply by ``n_tokens`` for a sum that adds up over batches and processes.
+        nll_sum: Scalar, ``-log P(target)`` of the finite items, summed, without smoothing.
+        n_tokens: Scalar, target words of the finite items.
+        n_items: Scalar, finite items.
+        n_nonfinite: Scalar, items left out because their loss was infinite or NaN.
+        is_finite: ``(B,)`` bool, which items were kept.
+        stats: Scalars worth logging: ``revealed`` and ``right`` are shares of target words,
+            present when glancing.
+    """
+
+    loss: Tensor
+    nll_sum: Tensor
+    n_tokens: Tensor
+    n_items: Tensor
+    n_nonfinite: Tensor
+    is_finite: Tensor
+    stats: dict[str, Tensor] = field(default_factory=dict)
+
+
+def objective(
+    model: GraphModel,
+    batch: Mapping[str, Tensor],
+    *,
+    glance_ratio: float = 0.0,
+    label_smoothing: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> LossOutput:
+    """Return the loss of one batch.
+
+    With ``e = label_smoothing`` and ``q_s`` the posterior that vertex ``s`` is on the path (held
+    fixed)::
+
+        loss = (1 - e) * -log P(y)  +  e * sum_s q_s * mean_v( -log p(v | s) )
+
+    which has the gradient of cross-entropy against smoothed words at the vertices used. A revealed
+    vertex may emit its word only, and learns nothing from it.
+
+    Args:
+        model: The network.
+        batch: ``source_ids (B, T)``, ``target_ids (B, U)`` without bos and eos, both pad 0,
+            ``n_vertices (B,)``; optional ``vertex_mask (B, S)``, which saves a wait for the GPU;
+            for a model with limit buckets ``limit_bucket (B,)``.
+        glance_ratio: Share of the wrong target words revealed; 0 skips the first pass.
+        label_smoothing: ``e``, in [0, 1).
+        generator: Randomness of glancing; the global one if ``None``.
+
+    Returns:
+        Loss and counts.
+    """
+    target_ids, n_vertices = batch["target_ids"], batch["n_vertices"]
+    n_targets = (target_ids != 0).sum(dim=1)
+    memory, source_mask = model.encode(batch["source_ids"])
+    mask = batch["vertex_mask"] if "vertex_mask" in batch else model.vertex_mask(n_vertices)
+    vertex_ids = model.vertex_ids(mask)
+    limit_bucket = batch.get("limit_bucket")
+    revealed = alignment = None
+    stats: dict[str, Tensor] = {}
+    if glance_ratio > 0:
+        with torch.no_grad():
+            hidden = model.decode(vertex_ids, mask, memory, source_mask, limit_bucket)
+            alignment, is_right = _align(model, hidden, mask, target_ids, n_vertices, n_targets)
+            revealed = choose_revealed(
+                alignment,
+                is_right=is_right,
+                n_targets=n_targets,
+                ratio=glance_ratio,
+                generator=generator,
+            )
+            words = target_ids.gather(1, alignment.clamp(min=0))
+            vertex_ids = torch.where(revealed, words, vertex_ids)
+            total = n_targets.sum().clamp(min=1)
+            stats = {"revealed": revealed.sum() / total, "right": is_right.sum() / total}
+
+    hidden = model.decode(vertex_ids, mask, memory, source_mask, limit_bucket)
+    scores = score_words(hidden, model.embedding.weight, target_ids, n_special=model.n_special)
+    match_logp = scores.match_logp
+    if revealed is not None and alignment is not None:
+        match_logp = _force(match_logp, alignment, revealed)
+    links = model.link_logp(hidden, mask)
+    nll, posterior = dag_nll(match_logp, links, n_vertices=n_vertices, n_targets=n_targets)
+    loss = nll
+    if label_smoothing > 0:
+        on_path = posterior.sum(dim=2)
+        if revealed is not None:
+            on_path = on_path.masked_fill(revealed, 0.0)
+        # where: 0 * NaN would let a bad item through.
+        smooth = torch.where(on_path > 0, on_path * scores.uniform_nll, 0.0).sum(dim=1)
+        loss = (1 - label_smoothing) * nll + label_smoothing * smooth
+    return _total(loss, nll, n_targets, stats)
+
+
+def _align(
+    model: GraphModel,
+    hidden: Tensor,
+    mask: Tensor,
+    target_ids: Tensor,
+    n_vertices: Tensor,
+    n_targets: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Return the best alignment and where the vertex would have emitted that word by itself."""
+    weight = model.embedding.weight
+    match_logp = score_words(hidden, weight, target_ids, n_special=model.n_special).match_logp
+    alignment = best_alignment(
+        match_logp, model.link_logp(hidden, mask), n_vertices=n_vertices, n_targets=n_targets
+    )
+    words = target_ids.gather(1, alignment.clamp(min=0))
+    predicted = best_words(hidden, weight, n_special=model.n_special)
+    return alignment, (predicted == words) & (alignment >= 0)
+
+
+def _force(match_logp: Tensor, alignment: Tensor, revealed: Tensor) -> Tensor:
+    """Let a revealed vertex emit its own word alone, at its present probability."""
+    index = torch.arange(match_logp.shape[2], device=match_logp.device)
+    is_own = alignment[..., None] == index
+    forced = match_logp.detach().masked_fill(~is_own, -math.inf)
+    return torch.where(revealed[..., None], forced, match_logp)
+
+
+def _total(loss: Tensor, nll: Tensor, n_targets: Tensor, stats: dict[str, Tensor]) -> LossOutput:
+    is_finite = loss.isfinite() & nll.isfinite()
+    n_tokens = torch.where(is_finite, n_targets, 0).sum()
+    n_items = is_finite.sum()
+    return LossOutput(
+        loss=torch.where(is_finite, loss, 0.0).sum() / n_tokens.clamp(min=1),
+        nll_sum=torch.where(is_finite, nll, 0.0).sum().detach(),
+        n_tokens=n_tokens,
+        n_items=n_items,
+        n_nonfinite=is_finite.numel() - n_items,
+        is_finite=is_finite,
+        stats=stats,
+    )

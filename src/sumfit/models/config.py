@@ -1,0 +1,135 @@
+"""The architecture of a DAT model as data, readable without torch.
+
+Owns the numbers that fix a model's shape and the rule for the size of its graph. Does not own the
+network (`sumfit.models.dat`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sumfit.errors import ConfigError
+
+__all__ = ["N_SPECIAL", "DATConfig"]
+
+PAD, BOS, EOS, MASK = 0, 1, 2, 3
+N_SPECIAL = 4  # ids below this one are never emitted by an inner vertex
+
+
+@dataclass(frozen=True, slots=True)
+class DATConfig:
+    """Shape of an encoder and graph decoder; the defaults fit MiniLM-L6-H384's weights.
+
+    Attributes:
+        vocab_size: ``V``, special ids included.
+        width: ``D``.
+        n_heads: Attention heads; must divide ``width``.
+        n_link_heads: Heads of the link distribution; must divide ``width``.
+        ffn_width: Inner width of the feed-forward layers.
+        n_encoder_layers: Encoder blocks.
+        n_decoder_layers: Graph decoder blocks.
+        max_source_tokens: Longest source, in tokens.
+        vertex_scale: Graph vertices per source token.
+        min_vertices: Smallest graph.
+        max_vertices: Largest graph.
+        n_limit_buckets: Embeddings of the length limit given to the decoder; 0 turns them off.
+        dropout: Drop rate of embeddings and of each sub-layer's output while training.
+        layer_norm_eps: Added to the variance in every layer norm.
+    """
+
+    vocab_size: int = 16384
+    width: int = 384
+    n_heads: int = 12
+    n_link_heads: int = 12
+    ffn_width: int = 1536
+    n_encoder_layers: int = 6
+    n_decoder_layers: int = 6
+    max_source_tokens: int = 512
+    vertex_scale: float = 1.0
+    min_vertices: int = 32
+    max_vertices: int = 128
+    n_limit_buckets: int = 0
+    dropout: float = 0.1
+    layer_norm_eps: float = 1e-12
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no network can be built from."""
+        problems = [
+            f"{name} must be at least {least}, was {getattr(self, name)}"
+            for name, least in _LEAST.items()
+            if getattr(self, name) < least
+        ]
+        if not problems:
+            problems += [
+                f"width {self.width} must be a multiple of {name} {getattr(self, name)}"
+                for name in ("n_heads", "n_link_heads")
+                if self.width % getattr(self, name)
+            ]
+        if not 0 < self.vertex_scale < math.inf:
+            problems.append(f"vertex_scale must be above 0, was {self.vertex_scale}")
+        if not 0 <= self.dropout < 1:
+            problems.append(f"dropout must be in [0, 1), was {self.dropout}")
+        if self.max_vertices < self.min_vertices:
+            problems.append(
+                f"max_vertices {self.max_vertices} is below min_vertices {self.min_vertices}"
+            )
+        if problems:
+            raise ConfigError("; ".join(problems))
+
+    def n_vertices(self, n_source: int, *, at_least: int = 0) -> int:
+        """Return ``S`` of a text: clamp(ceil(scale * T), min, max), larger if the budget asks.
+
+        Args:
+            n_source: ``T``, source tokens.
+            at_least: Vertices that the length budget needs, start and end included; counted up
+                to ``max_vertices``.
+
+        Returns:
+            Number of vertices, start and end included.
+        """
+        wanted = max(math.ceil(self.vertex_scale * n_source), at_least, self.min_vertices)
+        return min(wanted, self.max_vertices)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data, for ``config.json``."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> DATConfig:
+        """Build a configuration from `to_dict`'s data.
+
+        Args:
+            fields: Name and value of each field; missing ones take their default.
+
+        Returns:
+            The configuration.
+
+        Raises:
+            ConfigError: If a name is unknown, a type is wrong or a value cannot be used.
+        """
+        kinds = {field.name: type(field.default) for field in dataclasses.fields(cls)}
+        unknown = sorted(set(fields) - set(kinds))
+        if unknown:
+            raise ConfigError(f"unknown architecture field {unknown[0]!r}; known: {sorted(kinds)}")
+        for name, value in fields.items():
+            allowed = (int, float) if kinds[name] is float else (int,)
+            if isinstance(value, bool) or not isinstance(value, allowed):
+                raise ConfigError(f"{name} must be {kinds[name].__name__}, was {value!r}")
+        return cls(**fields)
+
+
+_LEAST = {
+    "vocab_size": N_SPECIAL + 1,
+    "width": 1,
+    "n_heads": 1,
+    "n_link_heads": 1,
+    "ffn_width": 1,
+    "n_encoder_layers": 1,
+    "n_decoder_layers": 1,
+    "max_source_tokens": 1,
+    "min_vertices": 3,
+    "n_limit_buckets": 0,
+}

@@ -1,0 +1,318 @@
+"""The Directed Acyclic Transformer: an encoder, a graph decoder, words and links of a graph.
+
+Owns the network. Does not own its loss (`sumfit.losses`), its start weights
+(`sumfit.models.minilm`) or its files (`sumfit.models.checkpoint`, `sumfit.models.export`).
+
+The blocks are BERT's (layer norm after each residual sum, GELU), so MiniLM's weights fit as they
+are. The decoder reads vertex ids: ``<bos>`` at vertex 0, ``<eos>`` at the last vertex, ``<mask>``
+between, or a target word where training reveals one (glancing).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from sumfit.models.attention import attend
+from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD, DATConfig
+
+__all__ = ["DAT", "vertex_ids", "vertex_mask"]
+
+
+def vertex_mask(n_vertices: Tensor, size: int) -> Tensor:
+    """Mark the real vertices of each graph in a batch.
+
+    Args:
+        n_vertices: ``(B,)`` vertices of each graph.
+        size: ``S`` of the batch.
+
+    Returns:
+        ``(B, S)`` bool, ``True`` = real.
+    """
+    return torch.arange(size, device=n_vertices.device) < n_vertices[:, None]
+
+
+def vertex_ids(mask: Tensor) -> Tensor:
+    """Return what the decoder reads when no word is revealed.
+
+    Args:
+        mask: ``(B, S)`` ``True`` = real vertex.
+
+    Returns:
+        ``(B, S)`` int64: bos, masks, eos at the last real vertex, pads.
+    """
+    is_last = mask & ~F.pad(mask[:, 1:], (0, 1))
+    ids = torch.where(is_last, EOS, torch.where(mask, MASK, PAD))
+    return torch.cat([torch.full_like(ids[:, :1], BOS), ids[:, 1:]], dim=1)
+
+
+class DAT(nn.Module):
+    """Predicts, from source tokens, the words and links of a graph.
+
+    ``embedding`` holds the ``(V, D)`` word embeddings, shared by encoder, decoder and word
+    logits; ids below ``n_special`` are never emitted.
+    """
+
+    def __init__(self, config: DATConfig) -> None:
+        """Build the network with random weights.
+
+        Args:
+            config: The shape of the network.
+        """
+        super().__init__()
+        self.config = config
+        self.n_special = N_SPECIAL
+        width = config.width
+        self.embedding = nn.Embedding(config.vocab_size, width)
+        self.source_position = nn.Embedding(config.max_source_tokens, width)
+        self.vertex_position = nn.Embedding(config.max_vertices, width)
+        self.limit = nn.Embedding(config.n_limit_buckets, width) if config.n_limit_buckets else None
+        self.source_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.vertex_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = nn.ModuleList(Block(config) for _ in range(config.n_encoder_layers))
+        self.decoder = nn.ModuleList(
+            Block(config, reads_source=True) for _ in range(config.n_decoder_layers)
+        )
+        self.links = Links(config)
+        self.apply(_init_weights)
+
+    def forward(self, source_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the whole graph, for small vocabularies, checks and evaluation.
+
+        Args:
+            source_ids: ``(B, T)`` int64, pad 0.
+            mask: ``(B, S)`` ``True`` = real vertex.
+
+        Returns:
+            ``(B, S, V)`` word and ``(B, S, S)`` link log-probabilities, float32.
+        """
+        memory, source_mask = self.encode(source_ids)
+        hidden = self.decode(vertex_ids(mask), mask, memory, source_mask)
+        return self.word_logp(hidden), self.link_logp(hidden, mask)
+
+    def encode(self, source_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode the source.
+
+        Args:
+            source_ids: ``(B, T)`` int64, pad 0, at least one token a row.
+
+        Returns:
+            ``(B, T, D)`` encoded tokens and ``(B, T)`` mask, ``True`` = real.
+        """
+        source_mask = source_ids != PAD
+        x = self.embedding(source_ids) + self.source_position.weight[: source_ids.shape[1]]
+        x = self._enter(x, self.source_norm)
+        for block in self.encoder:
+            x = block(x, source_mask)
+        return x, source_mask
+
+    def decode(
+        self,
+        ids: Tensor,
+        mask: Tensor,
+        memory: Tensor,
+        source_mask: Tensor,
+        limit_bucket: Tensor | None = None,
+    ) -> Tensor:
+        """Return the state of every vertex.
+
+        Args:
+            ids: ``(B, S)`` what each vertex reads; see `vertex_ids`.
+            mask: ``(B, S)`` ``True`` = real vertex.
+            memory: ``(B, T, D)`` encoded source.
+            source_mask: ``(B, T)`` ``True`` = real token.
+            limit_bucket: ``(B,)`` bucket of the length limit; only where the model has buckets.
+
+        Returns:
+            ``(B, S, D)`` vertex states.
+        """
+        x: Tensor = self.embedding(ids) + self.vertex_position.weight[: ids.shape[1]]
+        if self.limit is not None and limit_bucket is not None:
+            x = x + self.limit(limit_bucket)[:, None]
+        x = self._enter(x, self.vertex_norm)
+        for block in self.decoder:
+            x = block(x, mask, memory, source_mask)
+        return x
+
+    def vertex_mask(self, n_vertices: Tensor) -> Tensor:
+        """Mark the real vertices of a batch as wide as its largest graph, in steps of 8.
+
+        Reads ``n_vertices`` on the host: where that would hold up a GPU, make the mask while
+        batching.
+
+        Args:
+            n_vertices: ``(B,)`` vertices of each graph.
+
+        Returns:
+            ``(B, S)`` bool, ``True`` = real vertex.
+        """
+        size = min(-(-int(n_vertices.max()) // 8) * 8, self.config.max_vertices)
+        return vertex_mask(n_vertices, size)
+
+    def vertex_ids(self, mask: Tensor) -> Tensor:
+        """Return what the decoder reads when no word is revealed; see `vertex_ids`.
+
+        Args:
+            mask: ``(B, S)`` ``True`` = real vertex.
+
+        Returns:
+            ``(B, S)`` int64.
+        """
+        return vertex_ids(mask)
+
+    def word_logp(self, hidden: Tensor) -> Tensor:
+        """Return log-probabilities of all words; special ids are impossible.
+
+        Args:
+            hidden: ``(..., D)`` vertex states.
+
+        Returns:
+            ``(..., V)`` float32.
+        """
+        logits = F.linear(hidden, self.embedding.weight.to(hidden.dtype)).float()
+        special = torch.arange(logits.shape[-1], device=logits.device) < N_SPECIAL
+        return logits.masked_fill(special, -math.inf).log_softmax(dim=-1)
+
+    def link_logp(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """Return log-probabilities of all links.
+
+        Args:
+            hidden: ``(B, S, D)`` vertex states.
+            mask: ``(B, S)`` ``True`` = real vertex.
+
+        Returns:
+            ``(B, S, S)`` float32, ``[from, to]``; ``-inf`` where ``to <= from`` or padded.
+        """
+        logp: Tensor = self.links(hidden, mask)
+        return logp
+
+    def compile_blocks(self) -> None:
+        """Compile the blocks in place, for any batch size and length; names stay the same."""
+        for block in (*self.encoder, *self.decoder, self.links):
+            block.compile(dynamic=True)
+
+    def _enter(self, x: Tensor, norm: nn.LayerNorm) -> Tensor:
+        x = self.dropout(norm(x))
+        if torch.is_autocast_enabled(x.device.type):
+            x = x.to(torch.get_autocast_dtype(x.device.type))
+        return x
+
+
+class Block(nn.Module):
+    """One layer: attention, attention to the source if it reads one, feed-forward."""
+
+    def __init__(self, config: DATConfig, *, reads_source: bool = False) -> None:
+        """Build the layer.
+
+        Args:
+            config: The shape of the network.
+            reads_source: Whether it attends to the encoded source.
+        """
+        super().__init__()
+        width = config.width
+        self.n_heads = config.n_heads
+        self.self_qkv = nn.Linear(width, 3 * width)
+        self.self_out = nn.Linear(width, width)
+        self.self_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.reads_source = reads_source
+        if reads_source:
+            self.cross_q = nn.Linear(width, width)
+            self.cross_kv = nn.Linear(width, 2 * width)
+            self.cross_out = nn.Linear(width, width)
+            self.cross_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.ffn_in = nn.Linear(width, config.ffn_width)
+        self.ffn_out = nn.Linear(config.ffn_width, width)
+        self.ffn_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        memory: Tensor | None = None,
+        source_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return the next states.
+
+        Args:
+            x: ``(B, S, D)`` states.
+            mask: ``(B, S)`` ``True`` = real.
+            memory: ``(B, T, D)`` encoded source, if the layer reads one.
+            source_mask: ``(B, T)`` ``True`` = real.
+
+        Returns:
+            ``(B, S, D)`` states.
+        """
+        query, key, value = self.self_qkv(x).chunk(3, dim=-1)
+        mixed = self.self_out(attend(query, key, value, mask, self.n_heads))
+        x = self._add(x, mixed, self.self_norm)
+        if self.reads_source and memory is not None and source_mask is not None:
+            key, value = self.cross_kv(memory).chunk(2, dim=-1)
+            mixed = self.cross_out(attend(self.cross_q(x), key, value, source_mask, self.n_heads))
+            x = self._add(x, mixed, self.cross_norm)
+        return self._add(x, self.ffn_out(F.gelu(self.ffn_in(x))), self.ffn_norm)
+
+    def _add(self, x: Tensor, change: Tensor, norm: nn.LayerNorm) -> Tensor:
+        # The norm runs in float32 under autocast; the stream keeps the type of the products.
+        out: Tensor = norm(x + self.dropout(change))
+        return out.to(change.dtype)
+
+
+class Links(nn.Module):
+    """Link distribution: heads of dot products over later vertices, mixed by a gate."""
+
+    def __init__(self, config: DATConfig) -> None:
+        """Build the layer.
+
+        Args:
+            config: The shape of the network.
+        """
+        super().__init__()
+        width = config.width
+        self.n_heads = config.n_link_heads
+        self.position = nn.Embedding(config.max_vertices, width)
+        self.query = nn.Linear(2 * width, width)
+        self.key = nn.Linear(2 * width, width)
+        self.gate = nn.Linear(2 * width, config.n_link_heads)
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        r"""Return ``l[i, j] = sum_h gate[i, h] softmax_{j > i}(q[i, h] k[j, h])`` in logs.
+
+        Time O(H S^2 D / H), memory O(H S^2).
+
+        Args:
+            hidden: ``(B, S, D)`` vertex states.
+            mask: ``(B, S)`` ``True`` = real vertex.
+
+        Returns:
+            ``(B, S, S)`` float32; ``-inf`` where ``to <= from`` or a vertex is padded.
+        """
+        n_items, size, width = hidden.shape
+        position = self.position.weight[:size].to(hidden.dtype).expand(n_items, size, width)
+        features = torch.cat([hidden, position], dim=-1)
+        split = (n_items, size, self.n_heads, width // self.n_heads)
+        query = self.query(features).view(split).transpose(1, 2)
+        key = self.key(features).view(split).transpose(1, 2)
+        gate_logp = self.gate(features).float().log_softmax(dim=-1).transpose(1, 2)
+        scores = (query @ key.transpose(2, 3)).float() / math.sqrt(width // self.n_heads)
+
+        later = torch.ones(size, size, dtype=torch.bool, device=hidden.device).triu(1)
+        allowed = (later & mask[:, None, :] & mask[:, :, None])[:, None]
+        # A row without a later vertex would be NaN in the softmax, and NaN times 0 in its
+        # gradient: it is computed unmasked and made impossible at the end.
+        has_later = allowed.any(dim=-1, keepdim=True)
+        head_logp = scores.masked_fill(~allowed & has_later, -math.inf).log_softmax(dim=-1)
+        mixed = head_logp.masked_fill(~allowed, 0.0) + gate_logp[..., None]
+        logp: Tensor = mixed.logsumexp(dim=1)
+        return logp.masked_fill(~allowed[:, 0], -math.inf)
+
+
+def _init_weights(module: nn.Module) -> None:
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear):
+        nn.init.zeros_(module.bias)
