@@ -31,6 +31,8 @@ __all__ = [
 
 METHODS: dict[str, str] = {
     # method name -> "module:function" below this package; other entries stay sorted by name
+    "pathmap": "pathmap:path_map",
+    "pathmap-released": "pathmap:path_map_released",
     "seqmap": "seqmap:seqmap",
 }
 """Every decoding method and the function that implements it."""

@@ -167,12 +167,12 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
     )
     least, most = _spendable(problem)
     if least > most:
-        reason = "no path of the graph emits a word"
+        reason = "no path emits a word"
     else:
-        reason = f"the graph's sequences cost {least} to {most}"
+        reason = f"its sequences cost {least} to {most}"
     return InfeasibleBudgetError(
-        f"no sequence of the graph has a total cost of {asked}: {reason}; "
-        "give a limit within reach, or a range in place of an exact length"
+        f"no sequence of the graph costs {asked}: {reason}; "
+        "raise the limit, lower the minimum or ask for another unit"
     )
 
 

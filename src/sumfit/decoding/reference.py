@@ -1,6 +1,6 @@
 """Plain-loop decoders: slow, readable, and the standard the compiled ones are held to.
 
-Owns the recursions A5 (PathMAP), A6 (the bound), A8 (seqmap-table) and A9 (seqmap-beam) of
+Owns the recursions A5 (PathMAP), A7 (seqmap-table), A8 (the bound) and A10 (seqmap-beam) of
 ``docs/algorithms.md`` as Python loops over floats. Does not check arguments and keeps no
 certificate beyond what the recursions themselves give; use `sumfit.decoding.decode` for work.
 """
@@ -64,6 +64,19 @@ class Problem:
         dag: The graph itself.
     """
 
+    n_vertices: int
+    link: list[list[float]]
+    word: list[list[float]]
+    end: list[float]
+    ids: list[int]
+    cost: list[int]
+    first: list[int]
+    low: int
+    high: int
+    bonus: float
+    ending: Ending
+    dag: DAG
+
     def __init__(
         self,
         dag: DAG,
@@ -88,16 +101,16 @@ class Problem:
         firsts = costs if first_cost is None else np.asarray(first_cost)
         self.dag = dag
         self.n_vertices = dag.n_vertices
-        self.link: list[list[float]] = dag.link_logp.astype(np.float64).tolist()
-        self.word: list[list[float]] = dag.word_logp.astype(np.float64).tolist()
+        self.link = dag.link_logp.astype(np.float64).tolist()
+        self.word = dag.word_logp.astype(np.float64).tolist()
         any_ending = is_any_ending(ending)
         self.end = [0.0 if any_ending else row[-1] for row in self.link]
-        self.ids: list[int] = dag.word_ids.tolist()
-        self.cost: list[int] = costs[dag.word_ids].tolist()
-        self.first: list[int] = firsts[dag.word_ids].tolist()
+        self.ids = dag.word_ids.tolist()
+        self.cost = costs[dag.word_ids].tolist()
+        self.first = firsts[dag.word_ids].tolist()
         self.low, self.high = budget.low, budget.high
         self.bonus = bonus
-        self.ending: Ending = ending
+        self.ending = ending
 
     def inner(self) -> range:
         """Vertices that emit words."""
@@ -187,7 +200,7 @@ def path_map(problem: Problem, *, score_first_word: bool = True) -> Scored | Non
 
 
 def bound(problem: Problem) -> list[list[float]]:
-    r"""Bound what any one string can still collect (Eq. A6).
+    r"""Bound what any one string can still collect (Eq. A8).
 
     ``H[r][j] = max( end_j if r <= high - low, max_v sum_{i>j} l[j,i] w[i,v] H[r - cost(v)][i] )``
     with the bonus added per word. Time O(C · S² · W), memory O(C · S).
@@ -218,7 +231,7 @@ def bound(problem: Problem) -> list[list[float]]:
 def seqmap_table(
     problem: Problem, *, beam_size: int, words_per_vertex: int, n_best: int = 1
 ) -> list[Scored]:
-    r"""Fill the paper's table of top-K sequences by cost and vertex (Eq. A8; paper Algorithm 1).
+    r"""Fill the paper's table of top-K sequences by cost and vertex (Eq. A7; paper Algorithm 1).
 
     ``A[c, s]`` holds the K sequences of cost c with the most mass at or before vertex s, each
     with its mass ``u_j`` per vertex; EXPAND appends the V best words of s to every ``A[., s-1]``,
@@ -276,7 +289,7 @@ def seqmap_table(
 
 
 def beam(problem: Problem, *, beam_size: int, n_best: int = 1) -> list[Scored]:
-    r"""Search prefixes piece by piece, ranked by what they can still become (Eq. A9).
+    r"""Search prefixes piece by piece, ranked by what they can still become (Eq. A10).
 
     Each kept prefix b carries its whole vector ``u_j(b)``; its rank is
     ``f(b) = log sum_j u_j(b) H[high - cost(b)][j]``, an upper bound on every completion. Time

@@ -6,7 +6,14 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["best_words", "path_map", "relaxed_bound"]
+__all__ = [
+    "best_completions",
+    "best_words",
+    "path_map",
+    "rank_children",
+    "reach_next",
+    "relaxed_bound",
+]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -181,4 +188,107 @@ def relaxed_bound(
         closing = 0.0 if any_ending else np.float64(link_logp[j, last])
         for c in range(n_costs):
             best = max(best, over[j, c] + closing)
+    return best
+
+
+@nb.njit(cache=True, nogil=True)
+def best_completions(
+    link_logp: npt.NDArray[np.float32],
+    words: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.int64],
+    low: int,
+    high: int,
+    bonus: float,
+    any_ending: bool,
+) -> npt.NDArray[np.float64]:
+    """Find the score of the best rest of a path from every vertex (Eq. A6).
+
+    Time O(S² · C + S · C · D), memory O(S · C).
+
+    Args:
+        link_logp: ``(S, S)`` natural-log links; only ``to > from`` is read.
+        words: ``(S, D)`` best word of each distinct cost.
+        costs: ``(D,)`` the distinct costs.
+        low: Least allowed total.
+        high: Most allowed total.
+        bonus: Score added per word.
+        any_ending: Whether a path may end without the closing link.
+
+    Returns:
+        ``(C+1, S)`` score still to come, by cost still to spend; ``-inf`` for none.
+    """
+    n_vertices = link_logp.shape[0]
+    last = n_vertices - 1
+    rest = np.full((n_vertices, high + 1), -np.inf)
+    through = np.full((n_vertices, high + 1), -np.inf)  # the word at the vertex included
+    for j in range(last - 1, 0, -1):
+        closing = 0.0 if any_ending else np.float64(link_logp[j, last])
+        for c in range(high - low + 1):
+            rest[j, c] = closing
+        for i in range(j + 1, last):
+            link = np.float64(link_logp[j, i])
+            if link == -np.inf:
+                continue
+            for c in range(high + 1):
+                rest[j, c] = max(rest[j, c], through[i, c] + link)
+        for d in range(costs.shape[0]):
+            word = words[j, d] + bonus
+            for c in range(high + 1 - costs[d]):
+                through[j, c + costs[d]] = max(through[j, c + costs[d]], rest[j, c] + word)
+    return rest.T.copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def reach_next(
+    link_logp: npt.NDArray[np.float32], mass: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Move the best score at each vertex along its best link.
+
+    Args:
+        link_logp: ``(S, S)`` natural-log links.
+        mass: ``(S,)`` best score of the prefix ending at each vertex.
+
+    Returns:
+        ``(S,)`` best score of reaching each vertex next; ``-inf`` at vertices 0 and ``S-1``.
+    """
+    n_vertices = link_logp.shape[0]
+    reached = np.full(n_vertices, -np.inf)
+    for i in range(n_vertices - 1):
+        if mass[i] > -np.inf:
+            for j in range(i + 1, n_vertices - 1):
+                reached[j] = max(reached[j], mass[i] + np.float64(link_logp[i, j]))
+    return reached
+
+
+@nb.njit(cache=True, nogil=True)
+def rank_children(
+    reached: npt.NDArray[np.float64],
+    word_logp: npt.NDArray[np.float32],
+    cost: npt.NDArray[np.int64],
+    completions: npt.NDArray[np.float64],
+    rest: int,
+    bonus: float,
+) -> npt.NDArray[np.float64]:
+    """Find the score of the best path that goes on with each word.
+
+    Args:
+        reached: ``(S,)`` from `reach_next`.
+        word_logp: ``(S, W)`` natural-log words.
+        cost: ``(W,)`` cost of each column.
+        completions: ``(C+1, S)`` from `best_completions`.
+        rest: Cost still to spend.
+        bonus: Score added per word.
+
+    Returns:
+        ``(W,)`` score; ``-inf`` where no path goes on so.
+    """
+    n_vertices, n_words = word_logp.shape
+    best = np.full(n_words, -np.inf)
+    for j in range(1, n_vertices - 1):
+        if reached[j] == -np.inf:
+            continue
+        for v in range(n_words):
+            if cost[v] <= rest:
+                value = reached[j] + word_logp[j, v] + bonus + completions[rest - cost[v], j]
+                best[v] = max(best[v], value)
     return best
