@@ -21,6 +21,7 @@ from sumfit.length import LengthBudget
 
 __all__ = [
     "METHODS",
+    "UNBUDGETED_METHODS",
     "DecodeOptions",
     "best_path",
     "decode",
@@ -31,15 +32,21 @@ __all__ = [
 
 METHODS: dict[str, str] = {
     # method name -> "module:function" below this package; other entries stay sorted by name
+    "greedy": "greedy:greedy",
+    "lookahead": "lookahead:lookahead",
     "pathmap": "pathmap:path_map",
     "pathmap-released": "pathmap:path_map_released",
     "seqmap": "seqmap:seqmap",
 }
 """Every decoding method and the function that implements it."""
 
+UNBUDGETED_METHODS = frozenset({"greedy", "lookahead"})
+"""Methods that do not look at the budget: compare ``Hypothesis.cost`` with it."""
+
 _LAZY = {
     "best_path": "marginal",
     "marginal_log_prob": "marginal",
+    "marginal_log_probs": "marginal",
     "Constraints": "constraints",
     "CompiledConstraints": "constraints",
     "Lexicon": "lexicon",
