@@ -1,1 +1,20 @@
-"""sumfit.runtime."""
+"""From source ids to graphs: model directories and the networks that run them.
+
+Owns loading a model and calling it. Does not own text (`sumfit.text`) or search
+(`sumfit.decoding`). The torch backend is imported only when it is asked for.
+"""
+
+from sumfit.runtime.backend import load_backend
+from sumfit.runtime.directory import FORMAT, ModelConfig, ModelDirectory, default_model_path
+from sumfit.runtime.graph import Backend, GraphRequest, fold
+
+__all__ = [
+    "FORMAT",
+    "Backend",
+    "GraphRequest",
+    "ModelConfig",
+    "ModelDirectory",
+    "default_model_path",
+    "fold",
+    "load_backend",
+]

@@ -1,0 +1,51 @@
+"""A model and everything that may be asked of it, as plain data.
+
+Owns one dictionary, shown by the command line and the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from sumfit._version import __version__
+from sumfit.decoding import METHODS
+from sumfit.length import PRESETS, UNITS
+from sumfit.pipeline.options import Options
+from sumfit.runtime import ModelConfig
+
+__all__ = ["describe"]
+
+
+def describe(config: ModelConfig, backend: str) -> dict[str, Any]:
+    """Describe a model and what may be asked of it.
+
+    Args:
+        config: The model's configuration.
+        backend: Name of the backend.
+
+    Returns:
+        JSON types alone: ``name``, ``version``, ``backend``, ``units`` and ``presets`` with their
+        descriptions, ``methods``, ``defaults`` and ``config``.
+    """
+    return {
+        "name": config.name,
+        "version": __version__,
+        "backend": backend,
+        "units": {name: unit.description for name, unit in UNITS.items()},
+        "presets": {name: asdict(preset) for name, preset in PRESETS.items()},
+        "methods": sorted(METHODS),
+        "defaults": {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(Options()).items()
+        },
+        "config": {
+            "architecture": config.architecture.to_dict(),
+            "tokenizer_sha256": config.tokenizer_sha256,
+            "words_per_vertex": config.words_per_vertex,
+            "ending": config.ending,
+            "bonus": dict(config.bonus),
+            "mbr_temperature": config.mbr_temperature,
+            "profiles": list(config.profiles),
+        },
+    }

@@ -1,0 +1,106 @@
+"""One text with everything asked of it, before and after it is made ready.
+
+Owns how texts and length keywords pair up. Does not own what a length keyword means
+(`sumfit.length`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sumfit.errors import BudgetError, SumfitError
+from sumfit.length import LengthRequest, expand_limits, resolve_budget
+from sumfit.length.request import LIMIT_KEYWORDS
+from sumfit.pipeline.source import Source
+from sumfit.runtime import GraphRequest
+from sumfit.text import Tokenizer
+
+__all__ = ["Job", "Prepared", "check_length", "jobs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A text and its length keywords, one set for each summary wanted.
+
+    Attributes:
+        text: What the caller gave; not checked yet.
+        lengths: Length keywords without lists.
+    """
+
+    text: object
+    lengths: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A job made ready.
+
+    Attributes:
+        source: The text, or ``None`` if it cannot be used.
+        requests: One for each summary wanted, or the error that stands in its place.
+        graph: What to ask of the backend; ``None`` if no summary needs the model.
+        encode_s: Seconds that making it ready took.
+    """
+
+    source: Source | None
+    requests: Sequence[LengthRequest | SumfitError]
+    graph: GraphRequest | None
+    encode_s: float
+
+
+def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:
+    """Refuse length keywords that are wrong whatever the text, before any text is read.
+
+    Args:
+        length: Length keywords of a call. Lists are checked item by item later.
+        tokenizer: For prefix and suffix in tokens.
+
+    Raises:
+        SumfitError: As `sumfit.length.resolve_budget` does.
+    """
+    if any(_is_several(length.get(name)) for name in LIMIT_KEYWORDS):
+        return
+    source = "one two three four" if "ratio" in length else None
+    resolve_budget(**length, source=source, tokenizer=tokenizer)
+
+
+def jobs_of(texts: Iterable[object], length: Mapping[str, Any]) -> Iterator[Job]:
+    """Pair texts with their length keywords, lazily.
+
+    Args:
+        texts: Any iterable.
+        length: Length keywords; a list among them holds one value per text, apart from
+            ``limits``, which holds several for each.
+
+    Yields:
+        One job per text.
+
+    Raises:
+        BudgetError: If there are fewer or more values than texts.
+    """
+    per_item = "limits" not in length and any(
+        _is_several(length.get(name)) for name in LIMIT_KEYWORDS
+    )
+    if not per_item:
+        shared = expand_limits(length)
+        for text in texts:
+            yield Job(text, shared)
+        return
+    if isinstance(texts, Sequence):
+        rows = expand_limits(length, n_items=len(texts))
+    else:
+        rows = expand_limits(length)
+    taken = 0
+    for text in texts:
+        if taken == len(rows):
+            raise BudgetError(f"there are {len(rows)} limits, but more texts; give one for each")
+        yield Job(text, [rows[taken]])
+        taken += 1
+    if taken < len(rows):
+        raise BudgetError(f"there are {len(rows)} limits for {taken} texts; give one for each")
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)

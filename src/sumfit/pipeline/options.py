@@ -1,0 +1,168 @@
+"""Everything a caller can ask of a summary apart from its length, with every default.
+
+Owns `Options`, its checks and the splitting of keyword arguments. Does not own length keywords
+(`sumfit.length`) or what an option does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from sumfit.decoding import METHODS
+from sumfit.errors import ConfigError
+from sumfit.length.request import LIMIT_KEYWORDS
+
+__all__ = ["LENGTH_KEYWORDS", "Fill", "OnError", "OnInfeasible", "Options", "split_keywords"]
+
+Fill = Literal["natural", "prefer"]
+OnInfeasible = Literal["error", "cut"]
+OnError = Literal["raise", "return"]
+
+LENGTH_KEYWORDS = (*LIMIT_KEYWORDS, "unit", "ratio_rule", "reserve", "prefix", "suffix")
+"""Keywords that say how long a summary may be."""
+
+_CHOICES = {
+    "fill": get_args(Fill),
+    "on_infeasible": get_args(OnInfeasible),
+    "ending": (None, "eos", "any"),
+    "profile": ("natural", "gigaword"),
+}
+_SWITCHES = (
+    "repeat_words",
+    "whole_words",
+    "dangling_end",
+    "source_numbers_only",
+    "keep_short",
+)
+_MOST_CANDIDATES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to summarise; the defaults are what `Summarizer` and the command line use.
+
+    Attributes:
+        n_best: Candidates wanted, 1 to 1000; the others come as ``alternatives``.
+        rerank: ``None``; ``"mbr"`` for minimum Bayes risk; or the directory of a trained
+            reranker.
+        method: Decoder, a name in `sumfit.decoding.METHODS`.
+        ending: ``"eos"``, ``"any"``, or ``None`` for the model's own.
+        fill: ``"natural"`` uses the model's bonus, ``"prefer"`` raises it so that more of the
+            slot is used.
+        bonus: Score added per token, in nats; ``None`` for the model's own.
+        beam_size: ``K`` of the beam decoders.
+        words_per_vertex: Words kept per vertex in the search; ``None`` for all the model gives.
+        repeat_words: Allow a content word to occur twice.
+        whole_words: Allow only words that occur in the source or in the model's lexicon.
+        dangling_end: Allow an end that needs another word, such as an article or a comma.
+        banned: Words or phrases that may not occur.
+        required: Words or phrases that must occur.
+        source_numbers_only: Allow only numbers and capitalised names that occur in the source.
+        on_infeasible: ``"error"``, or ``"cut"`` for a marked word-boundary cut of the source.
+        keep_short: Return a source that already fits as it is.
+        profile: Text form, ``"natural"`` or ``"gigaword"``.
+        max_expansions: Most prefixes exact search may expand before it settles for a gap;
+            ``None`` for the decoder's own.
+        time_limit_s: Most seconds the search of one summary may take; ``None`` for no limit
+            (with a limit, results may depend on the machine).
+    """
+
+    n_best: int = 1
+    rerank: str | None = None
+    method: str = "seqmap"
+    ending: str | None = None
+    fill: str = "natural"
+    bonus: float | None = None
+    beam_size: int = 20
+    words_per_vertex: int | None = 5
+    repeat_words: bool = False
+    whole_words: bool = True
+    dangling_end: bool = False
+    banned: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    source_numbers_only: bool = False
+    on_infeasible: str = "error"
+    keep_short: bool = True
+    profile: str = "natural"
+    max_expansions: int | None = None
+    time_limit_s: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                shown = ", ".join(repr(choice) for choice in allowed if choice is not None)
+                raise ConfigError(f"{name} must be one of {shown}, was {value!r}")
+        if self.method not in METHODS:
+            known = ", ".join(repr(name) for name in sorted(METHODS))
+            raise ConfigError(f"method must be one of {known}, was {self.method!r}")
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name} must be True or False, was {getattr(self, name)!r}")
+        for name in ("n_best", "beam_size", "words_per_vertex", "max_expansions"):
+            value = getattr(self, name)
+            if value is None and name in ("words_per_vertex", "max_expansions"):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
+        if self.n_best > _MOST_CANDIDATES:
+            raise ConfigError(f"n_best must be at most {_MOST_CANDIDATES}, was {self.n_best}")
+        for name in ("bonus", "time_limit_s"):
+            _check_number(name, getattr(self, name))
+        for name in ("banned", "required"):
+            object.__setattr__(self, name, _phrases(name, getattr(self, name)))
+
+
+def split_keywords(
+    keywords: Mapping[str, Any], options: Options | None = None
+) -> tuple[dict[str, Any], Options]:
+    """Part keyword arguments into those of length and the others.
+
+    Args:
+        keywords: What the caller gave; ``None`` for a length keyword means not given.
+        options: Options to start from.
+
+    Returns:
+        The length keywords, and the options with the other keywords applied.
+
+    Raises:
+        TypeError: If a keyword is unknown; the message names the nearest one.
+        ConfigError: If an option is out of range.
+    """
+    names = {field.name for field in fields(Options)}
+    length: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
+    for name, value in keywords.items():
+        if name in LENGTH_KEYWORDS:
+            if value is not None:
+                length[name] = value
+        elif name in names:
+            changes[name] = value
+        else:
+            near = difflib.get_close_matches(name, [*LENGTH_KEYWORDS, *names], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"unknown keyword {name!r}{hint}")
+    return length, replace(options or Options(), **changes)
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ConfigError(f"{name} must be a finite number, was {value!r}")
+    if name == "time_limit_s" and value <= 0:
+        raise ConfigError(f"time_limit_s must be above 0 seconds, was {value!r}")
+
+
+def _phrases(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise ConfigError(f"{name} must be a list of words or phrases, was the string {value!r}")
+    phrases = tuple(value) if isinstance(value, Iterable) else (value,)
+    for phrase in phrases:
+        if not isinstance(phrase, str) or not phrase.strip():
+            raise ConfigError(f"{name} must hold words or phrases, was {phrase!r}")
+    return phrases

@@ -1,0 +1,211 @@
+"""The strings a graph offers for one length request, each measured again.
+
+Owns the loop from decoder to verified strings: what the decoder may spend, which of its
+hypotheses keep their promise as strings, and when to ask for more of them. Does not own decoding
+(`sumfit.decoding`) or units (`sumfit.length`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sumfit.dag import DAG
+from sumfit.decoding import decode
+from sumfit.errors import InfeasibleBudgetError
+from sumfit.hypothesis import Hypothesis
+from sumfit.length import (
+    FORBIDDEN,
+    LengthBudget,
+    LengthRequest,
+    UnitCosts,
+    measure,
+    unit_costs,
+)
+from sumfit.pipeline.options import Options
+from sumfit.text import Tokenizer
+
+__all__ = ["Candidate", "search", "source_length"]
+
+_MOST_HYPOTHESES = 256  # how far the list grows when strings fail where sums had fitted
+_GROWTH = 4
+_PROBE_CHARS = 20_000
+_ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A hypothesis whose string keeps every promise.
+
+    Attributes:
+        text: The summary itself, without prefix and suffix.
+        hypothesis: Where it comes from.
+        rank: Its place in the decoder's list.
+    """
+
+    text: str
+    hypothesis: Hypothesis
+    rank: int
+
+
+def source_length(text: str, request: LengthRequest, tokenizer: Tokenizer) -> int:
+    """Length of the source in the request's unit, or enough of it to know that it is too long.
+
+    Args:
+        text: The source.
+        request: The length request.
+        tokenizer: For ``tokens``.
+
+    Returns:
+        The length; of a very long source that exceeds the limit early, a part of it.
+    """
+    if len(text) > _PROBE_CHARS:
+        head = text[:_PROBE_CHARS].rpartition(" ")[0] or text[:_PROBE_CHARS]
+        length = measure(head, request.unit, tokenizer=tokenizer)
+        if length > request.limit:
+            return length
+    return measure(text, request.unit, tokenizer=tokenizer)
+
+
+def search(
+    dag: DAG,
+    *,
+    request: LengthRequest,
+    longest: int,
+    options: Options,
+    bonus: float,
+    ending: str,
+    constraints: Any,
+    tokenizer: Tokenizer,
+    n_wanted: int,
+) -> list[Candidate]:
+    """Decode a graph and keep the hypotheses whose strings fit.
+
+    A string is measured as the caller would measure it. Where the first hypotheses fail that (a
+    unit that does not add up, characters that NFC joins, bytes that form no character), more are
+    decoded, up to 256.
+
+    Args:
+        dag: The graph.
+        request: The length request.
+        longest: Most that the summary itself may measure beside the request's limit: the
+            source's own length, so that no summary is longer than its source.
+        options: Method, beam and search limits.
+        bonus: Score per token, in nats.
+        ending: ``"eos"`` or ``"any"``.
+        constraints: Compiled constraints, or ``None``.
+        tokenizer: For decoding ids into text.
+        n_wanted: Candidates wanted.
+
+    Returns:
+        At most ``n_wanted`` candidates, no two with one text, best score first, at least one.
+
+    Raises:
+        InfeasibleBudgetError: If no hypothesis fits.
+    """
+    costs = unit_costs(tokenizer, request.unit)
+    budget = _spendable(dag, request.budget, longest, costs)
+    settings: dict[str, Any] = {
+        "unit_cost": costs.cost,
+        "first_cost": costs.first_cost,
+        "budget": budget,
+        "method": options.method,
+        "ending": ending,
+        "bonus": bonus,
+        "beam_size": options.beam_size,
+        "words_per_vertex": options.words_per_vertex,
+        "constraints": constraints,
+        "time_limit_s": options.time_limit_s,
+    }
+    if options.max_expansions is not None:
+        settings["max_expansions"] = options.max_expansions
+    n_hypotheses = n_wanted
+    while True:
+        try:
+            found = decode(dag, n_best=n_hypotheses, **settings)
+        except InfeasibleBudgetError as error:
+            raise _infeasible(request) from error
+        kept = _verified(found, request, longest, tokenizer)
+        exhausted = len(found) < n_hypotheses or n_hypotheses >= _MOST_HYPOTHESES
+        if len(kept) >= n_wanted or exhausted:
+            break
+        n_hypotheses = min(n_hypotheses * _GROWTH, max(_MOST_HYPOTHESES, n_wanted))
+    if not kept:
+        raise _infeasible(request)
+    if not _is_certain(costs, request, dag, tokenizer):
+        kept = [_without_proof(candidate) for candidate in kept]
+    return kept[:n_wanted]
+
+
+def _spendable(dag: DAG, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
+    """The request's interval, lowered to what the source and the graph can spend at all."""
+    payable = costs.cost[dag.word_ids]
+    payable = payable[payable < FORBIDDEN]
+    capacity = int(payable.max(initial=0)) * (dag.n_vertices - 2) + 1
+    high = max(min(budget.high, longest, capacity), budget.low)
+    if high >= budget.high:
+        return budget
+    return LengthBudget(min=budget.low, max=high) if budget.low else LengthBudget(max=high)
+
+
+def _verified(
+    found: Iterable[Hypothesis], request: LengthRequest, longest: int, tokenizer: Tokenizer
+) -> list[Candidate]:
+    kept: list[Candidate] = []
+    seen: set[str] = set()
+    most = max(longest, request.budget.low)
+    for rank, hypothesis in enumerate(found):
+        text = _string(hypothesis.words, tokenizer)
+        if not text or text in seen:
+            continue
+        if not request.accepts(text, tokenizer=tokenizer):
+            continue
+        if measure(text, request.unit, tokenizer=tokenizer) > most:
+            continue
+        seen.add(text)
+        kept.append(Candidate(text, hypothesis, rank))
+    return kept
+
+
+def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:
+    """Text of the ids; empty if their bytes are not UTF-8."""
+    try:
+        tokenizer.decode_bytes(words).decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    return tokenizer.decode(words)
+
+
+def _is_certain(costs: UnitCosts, request: LengthRequest, dag: DAG, tokenizer: Tokenizer) -> bool:
+    """Whether the sum of costs is the measured length, so that the search proves something."""
+    if costs.exact or request.unit.name == "tokens":
+        return True
+    if request.unit.name not in _ADDITIVE_ON_ASCII:
+        return False
+    pieces = tokenizer.piece_bytes
+    return all(pieces[int(word)].isascii() for word in dag.word_ids)
+
+
+def _without_proof(candidate: Candidate) -> Candidate:
+    hypothesis = replace(candidate.hypothesis, optimal=False, gap=float(np.inf))
+    return replace(candidate, hypothesis=hypothesis)
+
+
+def _infeasible(request: LengthRequest) -> InfeasibleBudgetError:
+    budget = request.budget
+    if budget.low == budget.high and budget.low:
+        asked = f"exactly {budget.high}"
+    elif budget.low:
+        asked = f"{budget.low} to {budget.high}"
+    else:
+        asked = f"at most {budget.high}"
+    less = ""
+    if budget.high < request.limit:
+        less = f" (what prefix, suffix and reserve leave of {request.limit})"
+    return InfeasibleBudgetError(
+        f"no summary of this text measures {asked} {request.unit_name}{less}; "
+        "change the limit, loosen the constraints, or ask for on_infeasible='cut'"
+    )

@@ -1,0 +1,285 @@
+"""The model directory: what is in it, whether its parts belong together, and reading them.
+
+Owns ``config.json`` as the runtime needs it, the checks that name what is wrong with a directory,
+and the embedded default model's place. Does not own the network (`sumfit.runtime.onnx`,
+`sumfit.runtime.torch`). Nothing here or below opens a network connection.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sumfit._version import __version__
+from sumfit.errors import (
+    ConfigError,
+    IncompatibleModelError,
+    ModelFormatError,
+    ModelNotFoundError,
+)
+from sumfit.models.config import DATConfig
+from sumfit.text import Tokenizer
+
+__all__ = ["FORMAT", "ModelConfig", "ModelDirectory", "default_model_path"]
+
+FORMAT = "sumfit-model-1"
+
+_PARTS = "config.json, tokenizer.json, lexicon.txt.xz and model.onnx or model.fp32.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """What the runtime and the pipeline need to know about a model.
+
+    Attributes:
+        name: The model's name, echoed by the command line and the server.
+        architecture: Shape of the network, with the longest source and the graph's size.
+        tokenizer_sha256: Fingerprint of the tokenizer that the network was trained with.
+        words_per_vertex: ``M``, words kept per vertex in the exported graph.
+        ending: Objective the model was tuned with, ``"eos"`` or ``"any"``.
+        bonus: Score added per token in the search, nats by unit name, with ``"default"``.
+        mbr_temperature: Temperature of the n-best posterior for minimum Bayes risk.
+        profiles: Text profiles that the training text covered.
+    """
+
+    name: str
+    architecture: DATConfig
+    tokenizer_sha256: str
+    words_per_vertex: int = 5
+    ending: str = "eos"
+    bonus: Mapping[str, float] = field(default_factory=dict)
+    mbr_temperature: float = 1.0
+    profiles: tuple[str, ...] = ("natural",)
+
+    def bonus_for(self, unit: str) -> float:
+        """Score added per token when the limit counts ``unit``.
+
+        Args:
+            unit: Name of a unit.
+
+        Returns:
+            Nats per token.
+        """
+        return float(self.bonus.get(unit, self.bonus.get("default", 0.0)))
+
+
+def default_model_path() -> Path:
+    """Where the embedded model lies, whether or not it is there.
+
+    Returns:
+        A directory inside the installed package.
+    """
+    return Path(__file__).resolve().parent.parent / "assets" / "default"
+
+
+class ModelDirectory:
+    """An opened model directory: configuration and tokenizer checked, the rest read on demand."""
+
+    def __init__(self, path: Path, config: ModelConfig, tokenizer: Tokenizer) -> None:
+        """Use `open`; this only stores its parts.
+
+        Args:
+            path: The directory.
+            config: Its configuration.
+            tokenizer: Its tokenizer.
+        """
+        self.path = path
+        self.config = config
+        self.tokenizer = tokenizer
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None = None) -> ModelDirectory:
+        """Read and check a model directory.
+
+        Args:
+            path: The directory, or ``None`` for the embedded default model.
+
+        Returns:
+            The directory, ready for a backend.
+
+        Raises:
+            ModelNotFoundError: If there is no such directory.
+            ModelFormatError: If a file is missing or damaged.
+            IncompatibleModelError: If the model is of another version, or the tokenizer is not
+                the one it was trained with.
+        """
+        directory = _existing(path)
+        config = _read_config(directory / "config.json")
+        tokenizer = _read_tokenizer(directory / "tokenizer.json")
+        if tokenizer.fingerprint != config.tokenizer_sha256:
+            raise IncompatibleModelError(
+                f"{directory / 'tokenizer.json'} is not the tokenizer this model was trained with: "
+                f"its sha256 is {tokenizer.fingerprint[:12]}..., config.json says "
+                f"{config.tokenizer_sha256[:12]}...; restore the file or export the model again"
+            )
+        if tokenizer.vocab_size != config.architecture.vocab_size:
+            raise IncompatibleModelError(
+                f"{directory}: the tokenizer has {tokenizer.vocab_size} pieces, the network "
+                f"{config.architecture.vocab_size}; export the model again"
+            )
+        return cls(directory, config, tokenizer)
+
+    @cached_property
+    def lexicon(self) -> tuple[str, ...]:
+        """Words of the training text, sorted; empty if the model has no lexicon."""
+        file = self.path / "lexicon.txt.xz"
+        if not file.exists():
+            return ()
+        try:
+            data = lzma.decompress(file.read_bytes()).decode("utf-8")
+        except (lzma.LZMAError, UnicodeDecodeError, EOFError) as error:
+            raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
+        return tuple(word for word in data.split("\n") if word)
+
+    def graph_file(self, precision: str | None = None) -> Path:
+        """The exported network.
+
+        Args:
+            precision: ``"int8"``, ``"fp32"``, or ``None`` for int8 if it is there, else fp32.
+
+        Returns:
+            The ONNX file.
+
+        Raises:
+            ModelFormatError: If there is no such file.
+            ValueError: If ``precision`` is unknown.
+        """
+        names = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
+        if precision is not None and precision not in names:
+            raise ValueError(f"precision must be 'int8' or 'fp32', was {precision!r}")
+        wanted = [names[precision]] if precision else list(names.values())
+        for name in wanted:
+            if (self.path / name).is_file():
+                return self.path / name
+        raise ModelFormatError(
+            f"{self.path} holds no {' or '.join(wanted)}; "
+            f"run: sumfit export {self.path}, or copy the model again"
+        )
+
+
+def _existing(path: str | os.PathLike[str] | None) -> Path:
+    if path is None:
+        directory = default_model_path()
+        if not (directory / "config.json").is_file():
+            raise ModelNotFoundError(
+                f"the default model is not in this installation (looked in {directory}); "
+                "install sumfit again, or name a model directory"
+            )
+        return directory
+    directory = Path(path)
+    if directory.is_file():
+        raise ModelNotFoundError(f"{directory} is a file; give the directory that holds {_PARTS}")
+    if not directory.is_dir():
+        raise ModelNotFoundError(
+            f"there is no model directory {directory}; give one that holds {_PARTS} "
+            "(sumfit reads local directories only and downloads nothing)"
+        )
+    return directory
+
+
+def _read_config(file: Path) -> ModelConfig:
+    if not file.is_file():
+        raise ModelFormatError(
+            f"{file} is missing; a model directory holds {_PARTS}: copy the model again"
+        )
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ModelFormatError(f"{file} is not JSON ({error}); copy the model again") from error
+    if not isinstance(values, dict):
+        raise ModelFormatError(f"{file} holds no JSON object; copy the model again")
+    found = values.get("format")
+    if found != FORMAT:
+        raise IncompatibleModelError(
+            f"{file} has format {found!r}, but sumfit {__version__} reads {FORMAT!r}; "
+            "install the sumfit that wrote it, or export the model again"
+        )
+    bonus = _field(values, "bonus", dict, file, default={})
+    profiles = _field(values, "profiles", list, file, default=["natural"])
+    return ModelConfig(
+        name=_field(values, "name", str, file),
+        architecture=_architecture(_field(values, "architecture", dict, file), file),
+        tokenizer_sha256=_field(values, "tokenizer_sha256", str, file),
+        words_per_vertex=_positive(values, "words_per_vertex", file, default=5),
+        ending=_choice(values, "ending", ("eos", "any"), file),
+        bonus={str(key): _number(value, f"bonus.{key}", file) for key, value in bonus.items()},
+        mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
+        profiles=tuple(str(name) for name in profiles),
+    )
+
+
+def _architecture(values: dict[str, Any], file: Path) -> DATConfig:
+    try:
+        return DATConfig.from_dict(values)
+    except ConfigError as error:
+        raise IncompatibleModelError(
+            f"{file}: architecture cannot be used by sumfit {__version__} ({error}); "
+            "install the sumfit that wrote it, or export the model again"
+        ) from error
+
+
+def _field(values: Mapping[str, Any], key: str, kind: type, file: Path, default: Any = None) -> Any:
+    value = values.get(key, default)
+    if not isinstance(value, kind):
+        state = f"is {value!r}" if key in values else "is missing"
+        raise ModelFormatError(
+            f"{file}: {key!r} {state}, must be a {kind.__name__}; export the model again"
+        )
+    return value
+
+
+def _number(value: Any, key: str, file: Path) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ModelFormatError(
+            f"{file}: {key!r} is {value!r}, must be a number; export the model again"
+        )
+    return float(value)
+
+
+def _positive(values: Mapping[str, Any], key: str, file: Path, default: int | None = None) -> int:
+    value = _field(values, key, int, file, default)
+    if isinstance(value, bool) or value < 1:
+        raise ModelFormatError(
+            f"{file}: {key!r} is {value!r}, must be 1 or more; export the model again"
+        )
+    return int(value)
+
+
+def _positive_float(values: Mapping[str, Any], key: str, file: Path, default: float) -> float:
+    value = _number(values.get(key, default), key, file)
+    if not 0 < value < float("inf"):
+        raise ModelFormatError(
+            f"{file}: {key!r} is {value!r}, must be above 0; export the model again"
+        )
+    return value
+
+
+def _choice(values: Mapping[str, Any], key: str, allowed: tuple[str, ...], file: Path) -> str:
+    value = values.get(key, allowed[0])
+    if value not in allowed:
+        raise ModelFormatError(
+            f"{file}: {key!r} is {value!r}, must be one of {', '.join(allowed)}; "
+            "export the model again"
+        )
+    return str(value)
+
+
+def _read_tokenizer(file: Path) -> Tokenizer:
+    if not file.is_file():
+        raise ModelFormatError(
+            f"{file} is missing; a model directory holds {_PARTS}: copy the model again"
+        )
+    try:
+        return Tokenizer.from_file(file)
+    except ModelFormatError:
+        raise
+    except Exception as error:  # the tokenizers library raises bare Exception
+        raise ModelFormatError(
+            f"{file} is not a tokenizer ({error}); copy the model again"
+        ) from error

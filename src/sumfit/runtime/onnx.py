@@ -1,0 +1,111 @@
+"""The default backend: one ONNX graph on the CPU, one text per call.
+
+Owns the onnxruntime session: its threads, its checks, its calls. A text is never padded and never
+shares a call with another, so its graph cannot depend on its batch; texts run side by side on
+threads instead (onnxruntime releases the interpreter lock). Opens no network connection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sumfit.dag import DAG
+from sumfit.errors import IncompatibleModelError, ModelFormatError
+from sumfit.runtime.directory import ModelDirectory
+from sumfit.runtime.graph import GraphRequest, fold
+
+__all__ = ["OnnxBackend"]
+
+_INPUTS = ("source_ids", "vertex_mask")
+_OUTPUTS = ("top_ids", "cand_logp", "other_logp", "link_logp")
+
+
+class OnnxBackend:
+    """Predicts graphs with onnxruntime; safe to call from several threads at once."""
+
+    def __init__(
+        self, model: ModelDirectory, *, precision: str | None = None, n_threads: int = 1
+    ) -> None:
+        """Load the network.
+
+        Args:
+            model: An opened model directory.
+            precision: ``"int8"``, ``"fp32"`` or ``None`` for what is there, int8 first.
+            n_threads: Threads inside one call. Leave it at 1 for batches, which run one text per
+                thread; more helps a single long text a little.
+
+        Raises:
+            ModelFormatError: If the network's file is missing or does not load.
+            IncompatibleModelError: If its inputs or outputs are not those of this version.
+        """
+        self._vocab_size = model.tokenizer.vocab_size
+        file = model.graph_file(precision)
+        self._session = _session(str(file), n_threads)
+        for kind, expected, found in (
+            ("inputs", _INPUTS, [value.name for value in self._session.get_inputs()]),
+            ("outputs", _OUTPUTS, [value.name for value in self._session.get_outputs()]),
+        ):
+            if set(expected) - set(found):
+                raise IncompatibleModelError(
+                    f"{file} has {kind} {', '.join(found)}, needed are {', '.join(expected)}; "
+                    "export the model again with this version of sumfit"
+                )
+        self._precision = "fp32" if file.name == "model.fp32.onnx" else "int8"
+
+    @property
+    def name(self) -> str:
+        """``"onnx-int8"`` or ``"onnx-fp32"``."""
+        return f"onnx-{self._precision}"
+
+    @property
+    def batch_size(self) -> int:
+        """1: every text has its own call."""
+        return 1
+
+    def graphs(self, requests: list[GraphRequest]) -> list[DAG]:
+        """Predict one graph per request, in order.
+
+        Args:
+            requests: Sources and graph sizes.
+
+        Returns:
+            The graphs.
+        """
+        return [self._graph(request) for request in requests]
+
+    def _graph(self, request: GraphRequest) -> DAG:
+        top_ids, cand_logp, other_logp, link_logp = self._session.run(
+            list(_OUTPUTS),
+            {
+                "source_ids": np.asarray([request.source_ids], dtype=np.int64),
+                "vertex_mask": np.ones((1, request.n_vertices), dtype=bool),
+            },
+        )
+        return fold(
+            top_ids=top_ids[0],
+            cand_logp=cand_logp[0],
+            other_logp=other_logp[0],
+            link_logp=link_logp[0],
+            vocab_size=self._vocab_size,
+        )
+
+
+def _session(path: str, n_threads: int) -> Any:
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = n_threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has one class per status, none of them public
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelFormatError(
+            f"{path} does not load as a network ({reason}); copy or export the model again"
+        ) from error
