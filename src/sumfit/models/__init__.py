@@ -11,25 +11,33 @@ from sumfit.models.config import DATConfig
 if TYPE_CHECKING:
     from sumfit.models.checkpoint import load_model, load_weights, save_model, save_weights
     from sumfit.models.dat import DAT
-    from sumfit.models.minilm import init_from_minilm
+    from sumfit.models.minilm import (
+        init_from_minilm,
+        init_from_start_weights,
+        write_start_weights,
+    )
 
 __all__ = [
     "DAT",
     "DATConfig",
     "init_from_minilm",
+    "init_from_start_weights",
     "load_model",
     "load_weights",
     "save_model",
     "save_weights",
+    "write_start_weights",
 ]
 
 _HOMES = {
     "DAT": "sumfit.models.dat",
     "init_from_minilm": "sumfit.models.minilm",
+    "init_from_start_weights": "sumfit.models.minilm",
     "load_model": "sumfit.models.checkpoint",
     "load_weights": "sumfit.models.checkpoint",
     "save_model": "sumfit.models.checkpoint",
     "save_weights": "sumfit.models.checkpoint",
+    "write_start_weights": "sumfit.models.minilm",
 }
 
 
