@@ -1,0 +1,189 @@
+"""OpenAI's chat completions, so that existing clients get summaries that fit.
+
+Owns the mapping: the last user message is the text, extra fields or a preset behind the model's
+name are the limit, choices are candidates.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from sumfit.hypothesis import Summary
+from sumfit.serving.engine import reply_of, text_works
+from sumfit.serving.errors import Problem, printable
+from sumfit.serving.routes import (
+    ERROR_REPLIES,
+    json_response,
+    note,
+    options_of,
+    summary_or_problem,
+)
+from sumfit.serving.schemas import LENGTH_FIELDS, ChatReply, ChatRequest
+from sumfit.serving.service import Service
+
+__all__ = ["chat_router"]
+
+_OWN_NAME = "sumfit"
+_CHAT_ONLY = "model messages n stream max_completion_tokens temperature top_p seed user".split()
+
+
+def chat_router(service: Service) -> APIRouter:
+    """Make the routes that speak OpenAI's protocol.
+
+    Args:
+        service: What runs them.
+
+    Returns:
+        A router to include in the application.
+    """
+    router = APIRouter(responses=ERROR_REPLIES)
+
+    @router.post(
+        "/v1/chat/completions",
+        response_model=ChatReply,
+        summary="OpenAI-compatible",
+        description=ChatRequest.__doc__ or "",
+    )
+    async def chat(request: Request, body: ChatRequest) -> Response:
+        options = _chat_options(body, service)
+        text = _source_of(body)
+        note(request, n_texts=1)
+        (result,) = await service.run(request, text_works([text], options))
+        summary = summary_or_problem(result, service)
+        reply = _reply(body, summary, service.summarizer.count_tokens(text))
+        if body.stream:
+            return StreamingResponse(_events(reply), media_type="text/event-stream")
+        return json_response(reply)
+
+    @router.get("/v1/models", summary="Models, in OpenAI's shape")
+    async def models() -> Response:
+        presets = service.summarizer.describe()["presets"]
+        names = [_OWN_NAME, *(f"{_OWN_NAME}:{preset}" for preset in presets)]
+        return json_response(
+            {
+                "object": "list",
+                "data": [
+                    {
+                        "id": name,
+                        "object": "model",
+                        "created": service.started_at,
+                        "owned_by": _OWN_NAME,
+                    }
+                    for name in names
+                ],
+            }
+        )
+
+    return router
+
+
+def _chat_options(body: ChatRequest, service: Service) -> dict[str, Any]:
+    options = {
+        name: value for name, value in options_of(body, service).items() if name not in _CHAT_ONLY
+    }
+    for name in LENGTH_FIELDS:
+        if isinstance(options.get(name), list):
+            raise Problem(422, f"{name} must be one limit here, was a list", param=name)
+    base, _, preset = body.model.partition(":")
+    if base != _OWN_NAME:
+        raise Problem(
+            404,
+            f"model {printable(body.model, limit=80)!r} is not served; use '{_OWN_NAME}' with a "
+            f"limit such as \"max_chars\": 60, or '{_OWN_NAME}:PRESET'",
+            kind="model_not_found",
+            param="model",
+        )
+    if preset:
+        options["preset"] = _once(options.get("preset"), preset, "preset", "model")
+    if body.max_completion_tokens is not None:
+        options["max_tokens"] = _once(
+            options.get("max_tokens"),
+            body.max_completion_tokens,
+            "max_tokens",
+            "max_completion_tokens",
+        )
+    if body.n is not None:
+        options["n_best"] = _once(options.get("n_best"), body.n, "n_best", "n")
+        if body.n > service.options.max_n_best:
+            raise Problem(
+                422,
+                f"n is {body.n} and this server gives {service.options.max_n_best} at most",
+                param="n",
+            )
+    return options
+
+
+def _once(given: Any, value: Any, name: str, other: str) -> Any:
+    if given is not None and given != value:
+        raise Problem(
+            422, f"{name} and {other} say different things; give one of them", param=other
+        )
+    return value
+
+
+def _source_of(body: ChatRequest) -> str:
+    for message in reversed(body.messages):
+        if message.role == "user":
+            if isinstance(message.content, str):
+                return message.content
+            return "\n".join(part.text for part in message.content)
+    raise Problem(
+        422,
+        "messages has no message of role 'user'; its text is what is summarised",
+        param="messages",
+    )
+
+
+def _reply(body: ChatRequest, summary: Summary, n_source_tokens: int) -> dict[str, Any]:
+    texts = [summary.text, *(other.text for other in summary.alternatives)]
+    n_tokens = len(summary.words) + sum(len(other.words) for other in summary.alternatives)
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": body.model,
+        "choices": [
+            {
+                "index": index,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": "stop",
+            }
+            for index, text in enumerate(texts)
+        ],
+        "usage": {
+            "prompt_tokens": n_source_tokens,
+            "completion_tokens": n_tokens,
+            "total_tokens": n_source_tokens + n_tokens,
+        },
+        "sumfit": reply_of(summary),
+    }
+
+
+def _events(reply: dict[str, Any]) -> Iterator[bytes]:
+    """Server-sent events: the whole summary at once, since it is only known whole."""
+    head = {
+        "id": reply["id"],
+        "object": "chat.completion.chunk",
+        "created": reply["created"],
+        "model": reply["model"],
+    }
+    for choice in reply["choices"]:
+        delta = {"index": choice["index"], "delta": choice["message"], "finish_reason": None}
+        yield _event({**head, "choices": [delta]})
+    ends = [
+        {"index": choice["index"], "delta": {}, "finish_reason": "stop"}
+        for choice in reply["choices"]
+    ]
+    yield _event({**head, "choices": ends, "usage": reply["usage"], "sumfit": reply["sumfit"]})
+    yield b"data: [DONE]\n\n"
+
+
+def _event(content: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(content)}\n\n".encode("ascii")

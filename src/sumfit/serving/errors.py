@@ -1,0 +1,179 @@
+"""Errors of the server in one shape, for every route and every cause.
+
+Owns ``{"error": {"type", "message", "param", "request_id"}}``, the status of each cause, and the
+texts for requests that do not fit the schema. Texts that a client sent never appear in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sumfit.errors import SumfitError
+
+__all__ = ["Problem", "error_type", "from_sumfit_error", "from_validation", "printable"]
+
+_MAX_NAME = 80  # longest piece of a client's field name that is echoed
+_STATUS_TYPES = {
+    400: "bad_request",
+    401: "unauthorized",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "client_too_slow",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+    421: "wrong_host",
+    422: "invalid_request",
+    429: "overloaded",
+    500: "internal_error",
+    503: "shutting_down",
+    504: "time_limit",
+}
+
+
+@dataclass(eq=False)
+class Problem(Exception):
+    """One thing that went wrong with a request.
+
+    Attributes:
+        status: HTTP status.
+        message: What was asked, what is allowed, what to do.
+        kind: Error type, snake case; the status's own if empty.
+        param: Field or header at fault, ``None`` if there is none.
+        retry_after_s: Seconds after which trying again makes sense, ``None`` for never.
+    """
+
+    status: int
+    message: str
+    kind: str = ""
+    param: str | None = None
+    retry_after_s: int | None = None
+
+    @property
+    def type(self) -> str:
+        """Error type as the client sees it."""
+        return self.kind or _STATUS_TYPES.get(self.status, "error")
+
+    def headers(self) -> dict[str, str]:
+        """Response headers that go with it."""
+        headers = {"content-type": "application/json"}
+        if self.retry_after_s is not None:
+            headers["retry-after"] = str(self.retry_after_s)
+        if self.status == 401:
+            headers["www-authenticate"] = 'Bearer realm="sumfit"'
+        return headers
+
+    def as_dict(self, request_id: str) -> dict[str, Any]:
+        """The reply as a JSON object.
+
+        Args:
+            request_id: Id of the request, as in the log and the ``x-request-id`` header.
+
+        Returns:
+            The object in the one shape of all errors.
+        """
+        return {
+            "error": {
+                "type": self.type,
+                "message": self.message,
+                "param": self.param,
+                "request_id": request_id,
+            }
+        }
+
+    def body(self, request_id: str) -> bytes:
+        """The reply as JSON bytes, ASCII alone.
+
+        Args:
+            request_id: Id of the request.
+
+        Returns:
+            The encoded object.
+        """
+        return json.dumps(self.as_dict(request_id)).encode("ascii")
+
+
+def error_type(error: SumfitError) -> str:
+    """Name an exception class as clients see it.
+
+    Args:
+        error: Any error of sumfit.
+
+    Returns:
+        The class name in snake case without ``Error``, such as ``infeasible_budget``.
+    """
+    name = type(error).__name__.removesuffix("Error")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def from_sumfit_error(error: SumfitError, *, retry_after_s: int | None = None) -> Problem:
+    """Turn an exception of the library into a reply.
+
+    Args:
+        error: The exception; its class decides the status.
+        retry_after_s: Seconds after which trying again makes sense.
+
+    Returns:
+        The problem to answer with. What a failure of the server itself (status 500) says of
+        paths and files stays in the log.
+    """
+    if error.http_status == 500:
+        message = "the server could not use its model; the operator's log has the reason"
+        return Problem(500, message, kind=error_type(error))
+    return Problem(
+        error.http_status,
+        printable(str(error), limit=600),
+        kind=error_type(error),
+        retry_after_s=retry_after_s,
+    )
+
+
+def from_validation(errors: Sequence[Mapping[str, Any]], known_fields: Sequence[str]) -> Problem:
+    """Turn schema violations into one reply that names the first field at fault.
+
+    Args:
+        errors: Violations as pydantic lists them (``loc``, ``type``, ``msg``).
+        known_fields: Names the schema knows, for a hint at a misspelt one.
+
+    Returns:
+        The problem to answer with; it says how many further fields are wrong.
+    """
+    first = errors[0]
+    place = [part for part in first["loc"] if part != "body"]
+    if first["type"] == "json_invalid":
+        return Problem(400, "the body is not valid JSON; send one JSON object", "malformed_json")
+    param = ".".join(printable(str(part), limit=_MAX_NAME) for part in place) or None
+    if first["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(place[-1]), known_fields, n=1) if place else []
+        hint = f"did you mean '{close[0]}'?" if close else "GET /docs lists the fields"
+        message = f"unknown field '{param}'; {hint}"
+        kind = "unknown_field"
+    else:
+        kind = "invalid_request"
+        text = printable(str(first["msg"]).removeprefix("Value error, "), limit=400)
+        message = f"{param}: {text}" if param else text
+    others = len(errors) - 1
+    if others:
+        message += f" (and {others} more {'error' if others == 1 else 'errors'})"
+    return Problem(422, message, kind=kind, param=param)
+
+
+def printable(text: str, *, limit: int) -> str:
+    """Make text safe to print, log and send: no control characters, no lone surrogates.
+
+    Args:
+        text: Anything.
+        limit: Most characters kept.
+
+    Returns:
+        The text with each unprintable character as its escape.
+    """
+    short = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in short
+    )

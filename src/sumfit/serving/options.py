@@ -1,0 +1,127 @@
+"""Settings of the HTTP server; every default is here and nowhere else.
+
+Owns `ServerOptions` and its checks. Does not own what a request may ask for (`schemas`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sumfit.errors import ConfigError
+
+__all__ = ["MIN_KEY_CHARS", "ServerOptions", "read_api_keys"]
+
+MIN_KEY_CHARS = 16  # shorter keys can be guessed
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How the server listens, queues, limits and guards.
+
+    Attributes:
+        host: Address to listen on; loopback unless the operator says otherwise.
+        port: TCP port, 0 for any free one.
+        workers: Threads that summarise; 0 for one per processor core.
+        max_batch: Most texts that one worker takes at once.
+        queue_size: Most texts waiting for a worker; more are answered 429.
+        time_limit_s: Longest a request may take from its arrival, in seconds.
+        max_body_bytes: Largest request body.
+        max_texts: Most texts in one request.
+        max_limits: Most limits for one text in one request.
+        max_n_best: Most candidates a request may ask for.
+        read_time_limit_s: Longest a client may take to send its headers, and again its body.
+        shutdown_time_limit_s: Longest to wait for accepted requests when the server stops.
+        api_keys: Accepted keys; empty means that none is asked for.
+        cors_origins: Web origins that may call the API from a browser; empty means none.
+        allowed_hosts: Values of the ``Host`` header that are served, ``("*",)`` for any; empty
+            means the loopback names when ``host`` is loopback and any otherwise.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8077
+    workers: int = 0
+    max_batch: int = 16
+    queue_size: int = 512
+    time_limit_s: float = 30.0
+    max_body_bytes: int = 8 * 1024 * 1024
+    max_texts: int = 10_000
+    max_limits: int = 512
+    max_n_best: int = 50
+    read_time_limit_s: float = 15.0
+    shutdown_time_limit_s: float = 30.0
+    api_keys: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise ConfigError(f"port must be between 0 and 65535, was {self.port}")
+        for name in ("max_batch", "queue_size", "max_body_bytes", "max_texts", "max_limits"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
+        if self.workers < 0:
+            raise ConfigError(f"workers must be 0 (one per core) or more, was {self.workers}")
+        if self.max_n_best < 1:
+            raise ConfigError(f"max_n_best must be at least 1, was {self.max_n_best}")
+        for name in ("time_limit_s", "read_time_limit_s", "shutdown_time_limit_s"):
+            if not 0 < getattr(self, name) < 86_400:
+                raise ConfigError(
+                    f"{name} must be above 0 and below 86400 seconds, was {getattr(self, name)}"
+                )
+        for key in self.api_keys:
+            if len(key) < MIN_KEY_CHARS or not key.isascii() or key != key.strip():
+                raise ConfigError(
+                    f"an API key must be at least {MIN_KEY_CHARS} ASCII characters without spaces "
+                    f"around it, one has {len(key)}; make one with: "
+                    "python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+                )
+
+    @property
+    def n_workers(self) -> int:
+        """Threads that summarise, with 0 resolved."""
+        return self.workers or os.cpu_count() or 1
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host in _LOOPBACK
+
+    @property
+    def served_hosts(self) -> frozenset[str] | None:
+        """Names accepted in the ``Host`` header, or ``None`` for any.
+
+        A server on the loopback address answers to loopback names alone, so that a web site
+        which points its own name at 127.0.0.1 cannot read from it.
+        """
+        if self.allowed_hosts:
+            return None if "*" in self.allowed_hosts else frozenset(self.allowed_hosts)
+        return _LOOPBACK if self.is_loopback else None
+
+
+def read_api_keys(path: str | os.PathLike[str] | None) -> tuple[str, ...]:
+    """Collect API keys from a file and from the environment variable ``SUMFIT_API_KEYS``.
+
+    Args:
+        path: File with one key a line (empty lines and lines that start with ``#`` are skipped),
+            or ``None``.
+
+    Returns:
+        The keys in order, without repeats.
+
+    Raises:
+        ConfigError: If the file cannot be read or holds no key.
+    """
+    keys: list[str] = []
+    if path is not None:
+        try:
+            lines = Path(path).read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"cannot read API keys from {path}: {error}") from error
+        keys += [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        if not keys:
+            raise ConfigError(f"{path} holds no API key; write one a line, or leave the option out")
+    keys += [key.strip() for key in os.environ.get("SUMFIT_API_KEYS", "").split(",") if key.strip()]
+    return tuple(dict.fromkeys(keys))

@@ -1,0 +1,319 @@
+"""What the server accepts and answers, as strict schemas.
+
+Owns field names, types and ranges of requests and replies. Does not own what a length option
+means (`sumfit.length`) nor the defaults: a field that a request leaves out is not passed on, so
+the library's own default holds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = [
+    "LENGTH_FIELDS",
+    "ChatMessage",
+    "ChatReply",
+    "ChatRequest",
+    "ErrorReply",
+    "GraphReply",
+    "GraphRequest",
+    "ModelReply",
+    "SummarizeReply",
+    "SummarizeRequest",
+    "SummaryReply",
+]
+
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Limit = Annotated[
+    Count | list[Count],
+    Field(description="one limit, or one per text (for a single text: one summary per limit)"),
+]
+Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=64)]
+Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
+
+LENGTH_FIELDS = tuple(
+    f"{mode}_{what}"
+    for mode in ("max", "min", "exact")
+    for what in ("words", "tokens", "chars", "graphemes", "bytes", "cells", "length")
+)
+
+
+class Strict(BaseModel):
+    """Base of all requests: unknown fields and wrong types are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Options(Strict):
+    """Every option of a summary, apart from the texts."""
+
+    max_words: Limit | None = None
+    max_tokens: Limit | None = None
+    max_chars: Limit | None = None
+    max_graphemes: Limit | None = None
+    max_bytes: Limit | None = None
+    max_cells: Limit | None = None
+    max_length: Limit | None = Field(None, description="limit in `unit`")
+    min_words: Limit | None = None
+    min_tokens: Limit | None = None
+    min_chars: Limit | None = None
+    min_graphemes: Limit | None = None
+    min_bytes: Limit | None = None
+    min_cells: Limit | None = None
+    min_length: Limit | None = Field(None, description="least length in `unit`")
+    exact_words: Limit | None = None
+    exact_tokens: Limit | None = None
+    exact_chars: Limit | None = None
+    exact_graphemes: Limit | None = None
+    exact_bytes: Limit | None = None
+    exact_cells: Limit | None = None
+    exact_length: Limit | None = Field(None, description="exact length in `unit`")
+    unit: Name | None = Field(None, description="unit of max_length, min_length, exact_length")
+    ratio: float | None = Field(None, gt=0, le=1, description="limit as a share of the source")
+    preset: Name | None = Field(None, description="a named slot, see GET /v1/model")
+    reserve: Count | None = Field(None, description="room to leave free, in the unit")
+    prefix: str | None = Field(None, max_length=1000, description="text before, counted")
+    suffix: str | None = Field(None, max_length=1000, description="text after, counted")
+    n_best: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None, description="candidates to return; the others are in `alternatives`"
+    )
+    rerank: Literal["mbr"] | None = Field(None, description="choose by expected overlap")
+    method: Name | None = Field(None, description="decoder, see GET /v1/model")
+    ending: Literal["eos", "any"] | None = None
+    fill: Literal["natural", "prefer"] | None = None
+    repeat_words: bool | None = None
+    whole_words: bool | None = None
+    dangling_end: bool | None = None
+    banned: Phrases | None = Field(None, description="words or phrases never used")
+    required: Phrases | None = Field(None, description="words or phrases always used")
+    source_numbers_only: bool | None = None
+    on_infeasible: Literal["error", "cut"] | None = None
+    keep_short: bool | None = Field(
+        None, description="return a source that already fits as it is (default true)"
+    )
+    profile: Literal["natural", "gigaword"] | None = None
+
+
+class SummarizeRequest(Options):
+    """One text or many, with one way to say how long."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "The text to shorten ...", "max_chars": 60}]}
+    )
+
+    text: str | None = Field(None, description="one text; give this or `texts`")
+    texts: Annotated[list[str], Field(min_length=1)] | None = Field(
+        None, description="many texts; the reply keeps their order"
+    )
+    limits: Annotated[list[Count], Field(min_length=1)] | None = Field(
+        None, description="several limits in `unit` for one text, from one forward pass"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> SummarizeRequest:
+        if (self.text is None) == (self.texts is None):
+            raise ValueError("give either text (a string) or texts (a list of strings)")
+        if self.texts is not None:
+            if self.limits is not None:
+                raise ValueError("limits goes with text; with texts give one limit per text")
+            for name in LENGTH_FIELDS:
+                value = getattr(self, name)
+                if isinstance(value, list) and len(value) != len(self.texts):
+                    raise ValueError(
+                        f"{name} has {len(value)} limits for {len(self.texts)} texts; "
+                        "give one limit, or one per text"
+                    )
+        return self
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong."""
+
+    type: str = Field(description="stable name of the kind of error, snake case")
+    message: str = Field(description="what was asked, what is allowed, what to do")
+    param: str | None = Field(description="field or header at fault")
+    request_id: str = Field(description="the id in the x-request-id header and in the log")
+
+
+class ErrorReply(BaseModel):
+    """The one shape of every error."""
+
+    error: ErrorDetail
+
+
+class ItemError(BaseModel):
+    """Why one text of many has no summary."""
+
+    type: str
+    message: str
+
+
+class SummaryReply(BaseModel):
+    """One summary, measured on the very string returned."""
+
+    text: str
+    length: int = Field(description="measured length of `text` in `unit`")
+    unit: str
+    limit: int
+    min_length: int
+    log_prob: float | None = Field(description="natural log of its probability under the model")
+    score: float | None = Field(description="what the search maximised")
+    optimal: bool = Field(description="proved: nothing that fits scores higher")
+    gap: float | None = Field(description="at most this much score could be gained, in nats")
+    complete: bool = Field(description="ends as a sentence or headline should")
+    source_truncated: bool = Field(description="the model did not see the end of the source")
+    method: str
+    origin: str = Field(description="`model`, `source` (it fitted as it was) or `cut`")
+    rank: int
+    alternatives: list[SummaryReply] | None = None
+    error: ItemError | None = None
+
+
+class SummarizeReply(BaseModel):
+    """Summaries in the order of the texts, or of the limits."""
+
+    summaries: list[SummaryReply]
+    n_errors: int = Field(description="how many of them hold an error instead of a text")
+
+
+class GraphRequest(Options):
+    """A text whose graph to show, with the limit that chooses the path."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "The text to shorten ...", "max_words": 8}]}
+    )
+
+    text: str
+    words_per_vertex: int = Field(3, ge=1, le=10, description="words listed at each vertex")
+    min_link_prob: float = Field(0.02, ge=0.001, le=1, description="links below are left out")
+
+
+class GraphWord(BaseModel):
+    """A word that a vertex may emit."""
+
+    text: str
+    prob: float
+
+
+class GraphVertex(BaseModel):
+    """A vertex with its most probable words; the first and last vertex emit nothing."""
+
+    index: int
+    reach: float = Field(description="probability that a random path passes it")
+    words: list[GraphWord]
+    chosen: str | None = Field(description="word of the summary that this vertex emits")
+    chosen_prob: float | None = Field(description="its probability at this vertex")
+
+
+class GraphLink(BaseModel):
+    """A link between two vertices."""
+
+    source: int
+    target: int
+    prob: float
+    chosen: bool
+
+
+class GraphReply(BaseModel):
+    """The graph the model predicted, and the path of the summary through it."""
+
+    vertices: list[GraphVertex]
+    links: list[GraphLink]
+    path: list[int] = Field(description="vertices of the most probable path of the summary")
+    summary: SummaryReply
+
+
+class ModelReply(BaseModel):
+    """The model being served and what it can do."""
+
+    name: str
+    version: str = Field(description="version of sumfit")
+    backend: str
+    units: dict[str, str] = Field(description="names and what they count")
+    presets: dict[str, dict[str, Any]] = Field(description="named slots: unit and limit")
+    methods: list[str]
+    defaults: dict[str, Any] = Field(description="options when a request leaves them out")
+    config: dict[str, Any] = Field(description="the model's own description")
+    limits: dict[str, float] = Field(description="what this server accepts")
+
+
+class ChatPart(Strict):
+    """A piece of a message's content; text only."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ChatMessage(Strict):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[ChatPart]
+    name: str | None = None
+
+
+class ChatRequest(Options):
+    """OpenAI's chat request plus the length options; the last user message is the text.
+
+    The limit is any length option given as an extra field, or a preset behind the model's name:
+    ``"model": "sumfit:seo-title"``. System messages are not read: there are no instructions to
+    follow. Sampling options are accepted and change nothing, since the search is exact.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "sumfit:seo-title",
+                    "messages": [{"role": "user", "content": "The text to shorten ..."}],
+                }
+            ]
+        }
+    )
+
+    model: str = Field("sumfit", max_length=128)
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1000)]
+    n: Annotated[int, Field(ge=1, le=1000)] | None = Field(None, description="choices to return")
+    stream: bool = False
+    max_completion_tokens: Count | None = Field(None, description="same as max_tokens")
+    temperature: float | None = Field(None, ge=0, le=2, description="no effect")
+    top_p: float | None = Field(None, ge=0, le=1, description="no effect")
+    seed: int | None = Field(None, description="no effect: results never vary")
+    user: str | None = Field(None, max_length=256, description="no effect, not stored")
+
+
+class ChatReplyMessage(BaseModel):
+    """The summary as a message."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+
+
+class ChatChoice(BaseModel):
+    """One candidate."""
+
+    index: int
+    message: ChatReplyMessage
+    finish_reason: Literal["stop"] = "stop"
+
+
+class ChatUsage(BaseModel):
+    """Pieces of the model's vocabulary."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ChatReply(BaseModel):
+    """OpenAI's chat reply, with the summary's own fields under ``sumfit``."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[ChatChoice]
+    usage: ChatUsage
+    sumfit: SummaryReply

@@ -1,0 +1,105 @@
+"""Running the application in this process with uvicorn.
+
+Owns the connection guards that only a protocol can have, and starting and stopping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from sumfit.serving.app import create_app
+from sumfit.serving.engine import SummarizerLike
+from sumfit.serving.logs import set_up_logging
+from sumfit.serving.options import ServerOptions
+
+__all__ = ["make_server", "serve"]
+
+_KEEP_ALIVE_S = 15
+_MAX_HEADER_BYTES = 32 * 1024
+_BACKLOG = 512
+
+
+def serve(summarizer: SummarizerLike, options: ServerOptions, *, log_level: str = "info") -> None:
+    """Serve until the process is told to stop (SIGTERM or SIGINT), then finish what was accepted.
+
+    Args:
+        summarizer: The model, loaded.
+        options: Where to listen and what to accept.
+        log_level: Least level that is logged.
+    """
+    set_up_logging(log_level)
+    make_server(summarizer, options).run()
+
+
+def make_server(summarizer: SummarizerLike, options: ServerOptions) -> uvicorn.Server:
+    """Prepare a server without starting it.
+
+    Args:
+        summarizer: The model, loaded.
+        options: Where to listen and what to accept.
+
+    Returns:
+        The server; ``run()`` or ``await serve()`` starts it.
+    """
+    config = uvicorn.Config(
+        create_app(summarizer, options),
+        host=options.host,
+        port=options.port,
+        http=_guarded(options.read_time_limit_s),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=int(options.shutdown_time_limit_s) + 1,
+        h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
+    )
+    return uvicorn.Server(config)
+
+
+def _guarded(header_time_limit_s: float) -> type[asyncio.Protocol]:
+    """Make a protocol that drops clients which do not finish their headers in time."""
+
+    class GuardedProtocol(H11Protocol):
+        """HTTP/1.1 with a time limit for headers, which uvicorn itself does not have."""
+
+        _header_timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch_headers()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch_headers()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_timer()
+            super().connection_lost(exc)
+
+        def _watch_headers(self) -> None:
+            if self.conn.their_state is not h11.IDLE:
+                self._stop_timer()
+            elif self._header_timer is None:
+                self._header_timer = self.loop.call_later(header_time_limit_s, self._give_up)
+
+        def _give_up(self) -> None:
+            self._header_timer = None
+            if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+                self.transport.close()
+
+        def _stop_timer(self) -> None:
+            if self._header_timer is not None:
+                self._header_timer.cancel()
+                self._header_timer = None
+
+    return GuardedProtocol
