@@ -20,7 +20,15 @@ from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions, denoise, n_removed
 from sumfit.errors import ConfigError
 
-__all__ = ["Batch", "BatchOptions", "EpochPlan", "build_batch", "plan_epoch", "usable_items"]
+__all__ = [
+    "Batch",
+    "BatchOptions",
+    "EpochPlan",
+    "build_batch",
+    "merge_plans",
+    "plan_epoch",
+    "usable_items",
+]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -66,7 +74,8 @@ class BatchOptions:
             clamp(ceil(scale x pieces), min, max), same shape.
         """
         wanted = np.ceil(self.vertex_scale * n_source).astype(np.int64)
-        return np.clip(wanted, self.min_vertices, self.max_vertices)
+        n_vertices: IntArray = np.clip(wanted, self.min_vertices, self.max_vertices)
+        return n_vertices
 
     def cost(self, n_source: IntArray) -> npt.NDArray[np.float64]:
         """Say what a pair of a batch costs whose longest source has so many pieces.
@@ -112,11 +121,13 @@ class EpochPlan:
         items: Places in the corpus, batch after batch.
         bounds: ``(n_batches + 1,)`` where each batch begins in ``items``.
         n_targets: ``(n_batches,)`` target pieces of each batch.
+        is_denoising: ``(n_batches,)`` bool, whether targets are removed spans of the source.
     """
 
     items: IntArray
     bounds: IntArray
     n_targets: IntArray
+    is_denoising: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return int(self.bounds.shape[0]) - 1
@@ -201,7 +212,7 @@ def plan_epoch(
     epoch: int,
     denoising: DenoiseOptions | None = None,
 ) -> EpochPlan:
-    """Draw, sort and cut the pairs of one epoch into batches.
+    """Draw, sort and cut the pairs of one epoch into batches, all of one kind.
 
     A pair of weight w comes floor(w) times, and once more with probability w - floor(w). Pairs
     are shuffled, sorted by padded source length and then summary length, cut into batches of
@@ -237,13 +248,30 @@ def plan_epoch(
     order = np.lexsort((-(-n_target * 2 // width), -(-n_source // width)))
     drawn, n_source, n_target = drawn[order], n_source[order], n_target[order]
     bounds = _cut(options.cost(n_source), options)
-    shuffled = rng.permutation(bounds.shape[0] - 1)
-    sizes = np.diff(bounds)[shuffled]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-    places = np.repeat(bounds[:-1][shuffled], sizes) + within
-    n_targets = np.add.reduceat(n_target[places], starts[:-1])
-    return EpochPlan(drawn[places], starts, n_targets)
+    flags = np.full(bounds.shape[0] - 1, denoising is not None)
+    n_targets = np.add.reduceat(n_target, bounds[:-1])
+    return _reorder(EpochPlan(drawn, bounds, n_targets, flags), rng)
+
+
+def merge_plans(first: EpochPlan, second: EpochPlan, *, seed: int, epoch: int) -> EpochPlan:
+    """Mix the batches of two plans.
+
+    Args:
+        first: A plan.
+        second: Another plan over the same corpus.
+        seed: Seed of the run.
+        epoch: Number of the epoch.
+
+    Returns:
+        The batches of both, in random order.
+    """
+    joined = EpochPlan(
+        np.concatenate([first.items, second.items]),
+        np.concatenate([first.bounds, second.bounds[1:] + first.bounds[-1]]),
+        np.concatenate([first.n_targets, second.n_targets]),
+        np.concatenate([first.is_denoising, second.is_denoising]),
+    )
+    return _reorder(joined, np.random.default_rng((seed, epoch, 1)))
 
 
 def build_batch(
@@ -306,6 +334,16 @@ def _cut(cost: npt.NDArray[np.float64], options: BatchOptions) -> IntArray:
             end -= (end - start) % 8
         bounds.append(end)
     return np.array(bounds, dtype=np.int64)
+
+
+def _reorder(plan: EpochPlan, rng: np.random.Generator) -> EpochPlan:
+    """Shuffle the batches of a plan."""
+    order = rng.permutation(len(plan))
+    sizes = np.diff(plan.bounds)[order]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+    places = np.repeat(plan.bounds[:-1][order], sizes) + within
+    return EpochPlan(plan.items[places], starts, plan.n_targets[order], plan.is_denoising[order])
 
 
 def _gather(tokens: npt.NDArray[Any], starts: IntArray, lengths: IntArray) -> IntArray:

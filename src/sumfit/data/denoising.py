@@ -52,7 +52,8 @@ def n_removed(n_source: IntArray, options: DenoiseOptions) -> IntArray:
         At least 1, at most all but one, same shape; 0 for a text of one piece or none.
     """
     wanted = np.clip(np.rint(options.rate * n_source).astype(np.int64), 1, options.max_target)
-    return np.maximum(np.minimum(wanted, n_source - 1), 0)
+    removed: IntArray = np.maximum(np.minimum(wanted, n_source - 1), 0)
+    return removed
 
 
 def denoise(

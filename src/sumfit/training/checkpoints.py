@@ -1,0 +1,189 @@
+"""Checkpoints of a run: written whole or not at all, found again, cleared away.
+
+Owns the folders ``checkpoint-STEP`` and ``best`` below the output directory. Each is also a model
+directory (`sumfit.models.checkpoint`) whose ``model.safetensors`` holds the raw weights, with
+``training.safetensors`` (moments, moving average) and ``training.json`` beside it; ``best`` holds
+the averaged weights and no training state. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from sumfit.config import build, to_mapping
+from sumfit.errors import ModelFormatError, TrainingError
+from sumfit.models.checkpoint import load_weights, read_architecture, save_model, save_weights
+from sumfit.models.dat import DAT
+from sumfit.training.loader import Position
+
+__all__ = ["TrainingState", "latest", "load_training", "save_checkpoint", "write_atomically"]
+
+_FOLDER = re.compile(r"checkpoint-(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingState:
+    """Where a run stands.
+
+    Attributes:
+        step: Steps done.
+        position: Place in the stream of batches.
+        plan: What the stream was made from; another value means that ``position`` has no meaning.
+        n_pairs: Pairs seen.
+        elapsed_s: Seconds of training so far, over all calls.
+        best: Best validation score; lower is better, ``None`` before the first.
+        best_step: Step of the best validation.
+        n_stale: Validations since the best one.
+    """
+
+    step: int = 0
+    position: Position = field(default_factory=Position)
+    plan: str = ""
+    n_pairs: int = 0
+    elapsed_s: float = 0.0
+    best: float | None = None
+    best_step: int = 0
+    n_stale: int = 0
+
+
+def write_atomically(target: Path, fill: Callable[[Path], None]) -> None:
+    """Make a directory that appears whole or not at all.
+
+    Args:
+        target: The directory; one that exists is replaced.
+        fill: Writes the files into the directory it is given.
+
+    Raises:
+        TrainingError: If writing fails, for example because the disk is full; what was at
+            ``target`` before is still there.
+    """
+    part = target.with_name(f".{target.name}.part")
+    old = target.with_name(f".{target.name}.old")
+    try:
+        for leftover in (part, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        part.mkdir(parents=True)
+        fill(part)
+        if target.exists():
+            target.replace(old)
+        part.replace(target)
+        shutil.rmtree(old, ignore_errors=True)
+    except (OSError, SafetensorError) as error:
+        shutil.rmtree(part, ignore_errors=True)
+        if old.exists() and not target.exists():
+            old.replace(target)
+        free = shutil.disk_usage(target.parent).free / 2**20
+        raise TrainingError(
+            f"cannot write {target}: {error}; {free:.0f} MiB are free there. Earlier checkpoints "
+            "are untouched: make room and resume"
+        ) from error
+
+
+def save_checkpoint(
+    folder: Path,
+    *,
+    model: DAT,
+    fields: Mapping[str, Any],
+    tokenizer: Path,
+    training: Mapping[str, Tensor] | None = None,
+    state: TrainingState | None = None,
+) -> None:
+    """Write a checkpoint folder.
+
+    Args:
+        folder: The folder to make.
+        model: The network, its weights as they are to be saved.
+        fields: Further fields of ``config.json``.
+        tokenizer: Tokenizer file to copy.
+        training: Named tensors of the optimiser, if training is to go on from here.
+        state: Where the run stands.
+    """
+
+    def fill(part: Path) -> None:
+        save_model(model, part, fields=fields)
+        shutil.copyfile(tokenizer, part / "tokenizer.json")
+        if training is not None:
+            save_weights(training, part / "training.safetensors")
+        if state is not None:
+            text = json.dumps(to_mapping(state), indent=1)
+            (part / "training.json").write_text(text + "\n", encoding="utf-8")
+
+    write_atomically(folder, fill)
+
+
+def latest(output: Path) -> Path | None:
+    """Find the last checkpoint of a run.
+
+    Args:
+        output: Output directory of the run.
+
+    Returns:
+        Its folder; ``None`` if there is none.
+    """
+    found = _folders(output)
+    return found[-1] if found else None
+
+
+def clear_old(output: Path, *, keep: int) -> None:
+    """Remove all but the last checkpoints.
+
+    Args:
+        output: Output directory of the run.
+        keep: How many to keep.
+    """
+    for folder in _folders(output)[:-keep]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def load_training(folder: Path, model: DAT) -> tuple[TrainingState, dict[str, Tensor]]:
+    """Read a checkpoint back; the weights go into the model.
+
+    Args:
+        folder: A folder that `save_checkpoint` wrote.
+        model: Network of the same architecture.
+
+    Returns:
+        Where the run stood, and the optimiser's tensors.
+
+    Raises:
+        ModelFormatError: If files are missing or damaged.
+    """
+    load_into(folder, model)
+    try:
+        state = build(TrainingState, json.loads((folder / "training.json").read_text("utf-8")))
+        tensors = load_file(folder / "training.safetensors")
+    except (OSError, ValueError, SafetensorError) as error:
+        raise ModelFormatError(
+            f"{folder} cannot be resumed from: {error}; remove it to resume from an earlier one"
+        ) from error
+    return state, tensors
+
+
+def load_into(folder: Path, model: DAT) -> None:
+    """Read the weights of a model directory, after comparing architectures.
+
+    Args:
+        folder: A model directory.
+        model: The network to fill.
+    """
+    read_architecture(folder)
+    load_weights(model, folder / "model.safetensors")
+
+
+def _folders(output: Path) -> list[Path]:
+    if not output.is_dir():
+        return []
+    matches = [(_FOLDER.fullmatch(name), output / name) for name in os.listdir(output)]
+    found = [(int(match.group(1)), path) for match, path in matches if match]
+    return [path for _, path in sorted(found)]

@@ -1,0 +1,155 @@
+"""What a run tells: a line on stderr, ``metrics.jsonl``, TensorBoard.
+
+Owns the running sums of a log window and the three outputs. Sums stay on the device and are read
+once per window.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sumfit.losses.objective import LossOutput
+from sumfit.training.parallel import Processes
+
+__all__ = ["Journal", "Window"]
+
+logger = logging.getLogger(__name__)
+_SUMS = ("loss", "nll", "tokens", "items", "nonfinite", "revealed", "right", "grad_norm", "steps")
+
+
+class Window:
+    """Sums over the steps since the last line of the log."""
+
+    def __init__(self, processes: Processes) -> None:
+        """Start an empty window.
+
+        Args:
+            processes: The processes to sum over.
+        """
+        self._processes = processes
+        self._sums = torch.zeros(len(_SUMS), dtype=torch.float64).to(processes.device)
+        self._started = time.monotonic()
+
+    def add(self, out: LossOutput) -> None:
+        """Add a batch.
+
+        Args:
+            out: Its loss and counts.
+        """
+        tokens = out.n_tokens.double()
+        zero = torch.zeros_like(tokens)
+        values = [
+            out.loss.detach().double() * tokens,
+            out.nll_sum.double(),
+            tokens,
+            out.n_items.double(),
+            out.n_nonfinite.double(),
+            out.stats.get("revealed", zero).double() * tokens,
+            out.stats.get("right", zero).double() * tokens,
+            zero,
+            zero,
+        ]
+        self._sums += torch.stack(values)
+
+    def add_step(self, norm: Tensor) -> None:
+        """Count a step.
+
+        Args:
+            norm: Its gradient norm; left out of the mean where it is not finite.
+        """
+        self._sums[-2] += torch.where(norm.isfinite(), norm, 0.0)
+        self._sums[-1] += 1
+
+    def close(self) -> dict[str, float]:
+        """End the window and begin the next; all processes must call it together.
+
+        Returns:
+            Means per target word, mean gradient norm, counts and rates over all processes.
+        """
+        n_steps = self._sums[-1].item()
+        self._processes.sum_(self._sums)
+        sums = dict(zip(_SUMS, self._sums.tolist(), strict=True))
+        seconds = max(1e-9, time.monotonic() - self._started)
+        self._sums.zero_()
+        self._started = time.monotonic()
+        words = max(1.0, sums["tokens"])
+        return {
+            "loss": sums["loss"] / words,
+            "nll": sums["nll"] / words,
+            "revealed": sums["revealed"] / words,
+            "right": sums["right"] / words,
+            "grad_norm": sums["grad_norm"] / max(1.0, sums["steps"]),
+            "pairs": sums["items"],
+            "nonfinite_items": sums["nonfinite"],
+            "pairs_per_s": sums["items"] / seconds,
+            "step_ms": 1000 * seconds / max(1.0, n_steps),
+        }
+
+    def restart_clock(self) -> None:
+        """Leave the time of a validation or checkpoint out of the rates."""
+        self._started = time.monotonic()
+
+
+class Journal:
+    """Writes the log of the first process; the others' is silent."""
+
+    def __init__(self, output: Path, *, is_first: bool) -> None:
+        """Open the files.
+
+        Args:
+            output: Output directory of the run.
+            is_first: Whether this process writes.
+        """
+        self._file = None
+        self._board: Any = None
+        if not is_first:
+            return
+        output.mkdir(parents=True, exist_ok=True)
+        self._file = (output / "metrics.jsonl").open("a", encoding="utf-8", newline="\n")
+        try:
+            board = importlib.import_module("torch.utils.tensorboard")
+            self._board = board.SummaryWriter(str(output / "tensorboard"))
+        except ImportError:
+            logger.info("tensorboard is not installed; metrics go to metrics.jsonl alone")
+
+    def write(self, kind: str, step: int, values: dict[str, float]) -> None:
+        """Write one record.
+
+        Args:
+            kind: ``train`` or ``valid``.
+            step: Steps done.
+            values: Numbers by name.
+        """
+        if self._file is None:
+            return
+        rounded = {name: float(f"{value:.7g}") for name, value in values.items()}
+        self._file.write(json.dumps({"kind": kind, "step": step, **rounded}) + "\n")
+        self._file.flush()
+        if self._board is not None:
+            for name, value in values.items():
+                self._board.add_scalar(f"{kind}/{name}", value, step)
+
+    def __enter__(self) -> Journal:
+        """Use as a context manager that closes the files."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the files."""
+        if self._file is not None:
+            self._file.close()
+        if self._board is not None:
+            self._board.close()

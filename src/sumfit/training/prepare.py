@@ -1,0 +1,126 @@
+"""From text files to what training reads: the tokenizer and the packed corpus.
+
+Owns sampling the training texts for a tokenizer and making a corpus where a recipe has none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from sumfit.data.corpus import read_meta
+from sumfit.data.packing import PackReport, pack_corpus
+from sumfit.data.sets import SetSpec, missing_files, read_set
+from sumfit.errors import ConfigError, IncompatibleModelError
+from sumfit.text import Tokenizer, get_profile
+from sumfit.training.recipe import Recipe
+
+__all__ = ["ensure_corpus", "pack", "train_tokenizer"]
+
+logger = logging.getLogger(__name__)
+_BLOCK = 64  # pairs taken in a row when a set is thinned out
+
+
+def train_tokenizer(recipe: Recipe, *, max_pairs: int = 200_000) -> Tokenizer:
+    """Learn a tokenizer from the training texts of a recipe, every set in its profiles.
+
+    Args:
+        recipe: Names the sets and the vocabulary size.
+        max_pairs: Pairs of each set that are read at most, spread over the first ten times as
+            many.
+
+    Returns:
+        The tokenizer.
+
+    Raises:
+        ConfigError: If files are missing.
+    """
+    data_dir = Path(recipe.data_dir)
+    problems = missing_files(recipe.data.sets, data_dir)
+    if problems:
+        raise ConfigError("\n".join(problems))
+    texts = itertools.chain.from_iterable(
+        _texts(spec, data_dir, recipe, max_pairs) for spec in recipe.data.sets
+    )
+    return Tokenizer.train(texts, vocab_size=recipe.data.vocab_size)
+
+
+def pack(
+    recipe: Recipe,
+    *,
+    output: Path | None = None,
+    n_workers: int = 0,
+    on_progress: Callable[[str, int], None] | None = None,
+) -> PackReport:
+    """Make the packed corpus of a recipe, training the tokenizer first if it names none.
+
+    Args:
+        recipe: Names sets, tokenizer and filters.
+        output: Directory to make; the recipe's own if not given.
+        n_workers: Worker processes; 0 for one per core.
+        on_progress: Called with the name of a set and the number of its pairs just done.
+
+    Returns:
+        What was kept and dropped.
+    """
+    output = output or recipe.corpus
+    tokenizer_path = Path(recipe.data.tokenizer) if recipe.data.tokenizer else None
+    if tokenizer_path is None:
+        output.mkdir(parents=True, exist_ok=True)
+        tokenizer_path = output / "tokenizer.json"
+        train_tokenizer(recipe).save(tokenizer_path)
+    return pack_corpus(
+        recipe.data.sets,
+        data_dir=recipe.data_dir,
+        tokenizer_path=tokenizer_path,
+        output=output,
+        options=recipe.pack_options,
+        n_workers=n_workers,
+        on_progress=on_progress,
+    )
+
+
+def ensure_corpus(recipe: Recipe, *, n_workers: int = 0) -> Tokenizer:
+    """Make the corpus if it is not there yet, and check that its tokenizer belongs to it.
+
+    Args:
+        recipe: The recipe.
+        n_workers: Worker processes for packing; 0 for one per core.
+
+    Returns:
+        The tokenizer of the corpus.
+
+    Raises:
+        IncompatibleModelError: If corpus and tokenizer are not from one packing.
+    """
+    directory = recipe.corpus
+    if not (directory / "meta.json").exists():
+        logger.info("packing %d sets into %s", len(recipe.data.sets), directory)
+        report = pack(recipe, n_workers=n_workers)
+        for line in report.lines():
+            logger.info("%s", line)
+    meta = read_meta(directory)
+    tokenizer = Tokenizer.from_file(directory / "tokenizer.json")
+    if tokenizer.fingerprint != meta.tokenizer_sha256:
+        raise IncompatibleModelError(
+            f"{directory}/tokenizer.json is not the tokenizer that packed it "
+            f"({tokenizer.fingerprint[:12]} against {meta.tokenizer_sha256[:12]}); pack again"
+        )
+    return tokenizer
+
+
+def _texts(spec: SetSpec, data_dir: Path, recipe: Recipe, max_pairs: int) -> Iterator[str]:
+    profiles = [get_profile(entry.profile) for entry in spec.packed_sets]
+    pairs = read_set(spec, "train", data_dir, recipe.data.on_bad)
+    n_taken = 0
+    while block := list(itertools.islice(pairs, _BLOCK)):
+        n_taken += len(block)
+        if n_taken > max_pairs:
+            return
+        for pair in block:
+            for profile in profiles:
+                yield profile.apply_source(pair.source)
+                for summary in pair.summaries:
+                    yield profile.apply_summary(summary)

@@ -1,0 +1,362 @@
+"""The training recipe: every setting of a run, its default, and its checks.
+
+Owns the dataclasses behind the TOML file and the checks that need no data. Does not own reading
+TOML (`sumfit.config`) or acting on it (`sumfit.training.loop`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from sumfit.config import build, read_toml
+from sumfit.data.batching import BatchOptions
+from sumfit.data.denoising import DenoiseOptions
+from sumfit.data.sets import PackOptions, SetSpec, missing_files
+from sumfit.errors import ConfigError
+from sumfit.models.config import DATConfig
+
+__all__ = [
+    "DataSection",
+    "LossSection",
+    "OptimizerSection",
+    "Recipe",
+    "RunSection",
+    "StartSection",
+    "ValidationSection",
+    "load_recipe",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DataSection:
+    """Which texts, and how they become batches.
+
+    Attributes:
+        corpus: Packed corpus to train on; ``output_dir/corpus``, made on demand, if empty.
+        tokenizer: Tokenizer file; trained on the training texts if empty.
+        vocab_size: Pieces of a tokenizer that is trained.
+        sets: The data sets.
+        profiles: Train on these text profiles only; on all that were packed if empty.
+        max_source: Pieces at which a source is cut.
+        max_target: Longest summary in pieces; longer ones are left out and counted.
+        max_valid: Validation pairs kept of each set.
+        on_bad: Whether a record that does not parse stops packing or is counted.
+        batch_tokens: Cost of a batch on one device, padding and S² included.
+        square_tokens: S² divided by this counts as tokens.
+        pad_multiple: Lengths are padded to multiples of this.
+        max_items: Most pairs in a batch.
+    """
+
+    corpus: str = ""
+    tokenizer: str = ""
+    vocab_size: int = 16384
+    sets: tuple[SetSpec, ...] = ()
+    profiles: tuple[str, ...] = ()
+    max_source: int = 192
+    max_target: int = 64
+    max_valid: int = 1000
+    on_bad: Literal["raise", "skip"] = "skip"
+    batch_tokens: int = 32768
+    square_tokens: float = 128.0
+    pad_multiple: int = 8
+    max_items: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class StartSection:
+    """Weights to start from; random ones if all are empty.
+
+    Attributes:
+        minilm: Directory or archive of MiniLM weights for the body and the embeddings.
+        model: Directory of an earlier sumfit model or checkpoint of the same architecture.
+    """
+
+    minilm: str = ""
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        if self.minilm and self.model:
+            raise ConfigError("minilm and model exclude each other; give one of them")
+
+
+@dataclass(frozen=True, slots=True)
+class LossSection:
+    """The objective.
+
+    Attributes:
+        label_smoothing: Share of the probability spread over all words.
+        glance_start: Share of wrong words revealed at the first step.
+        glance_end: The same once annealed.
+        glance_steps: Steps of the annealing; the whole run if 0.
+        denoise_share: Share of the batches that rebuild removed spans of their sources.
+        denoise: How those are corrupted.
+    """
+
+    label_smoothing: float = 0.0
+    glance_start: float = 0.5
+    glance_end: float = 0.1
+    glance_steps: int = 0
+    denoise_share: float = 0.0
+    denoise: DenoiseOptions = field(default_factory=DenoiseOptions)
+
+    def __post_init__(self) -> None:
+        for name in ("glance_start", "glance_end", "denoise_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} must be between 0 and 1, was {getattr(self, name)}")
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigError(f"label_smoothing must be in [0, 1), was {self.label_smoothing}")
+        if self.glance_steps < 0:
+            raise ConfigError(f"glance_steps must be 0 or more, was {self.glance_steps}")
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerSection:
+    """AdamW, its schedule, clipping and the moving average.
+
+    Attributes:
+        lr: Highest learning rate.
+        warmup_steps: Steps of linear warm-up.
+        schedule: Shape after warm-up. ``inverse-sqrt`` never ends; ``linear`` and ``cosine``
+            reach ``final_share`` at ``max_steps``; ``time`` falls linearly to it at the
+            wall-clock limit of the call; ``constant`` stays.
+        hold: Share of the run at the full rate before ``linear``, ``cosine`` or ``time`` falls.
+        final_share: Least share of ``lr``.
+        beta1: Decay of the first moment.
+        beta2: Decay of the second moment.
+        eps: Added to the root of the second moment.
+        weight_decay: Decay of matrices; norms, biases and embeddings have none.
+        clip: Largest norm of the gradient; 0 for no clipping.
+        ema_decay: Decay of the moving average of the weights; 0 for none.
+    """
+
+    lr: float = 4e-4
+    warmup_steps: int = 600
+    schedule: Literal["inverse-sqrt", "linear", "cosine", "time", "constant"] = "inverse-sqrt"
+    hold: float = 0.0
+    final_share: float = 0.0
+    beta1: float = 0.9
+    beta2: float = 0.98
+    eps: float = 1e-8
+    weight_decay: float = 0.01
+    clip: float = 0.5
+    ema_decay: float = 0.999
+
+    def __post_init__(self) -> None:
+        if not self.lr > 0:
+            raise ConfigError(f"lr must be above 0, was {self.lr}")
+        for name in ("hold", "final_share", "beta1", "beta2", "ema_decay"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be in [0, 1), was {getattr(self, name)}")
+        for name in ("warmup_steps", "weight_decay", "clip"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must be 0 or more, was {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSection:
+    """How long, how precise, how often to look and to save.
+
+    Attributes:
+        max_steps: Steps of the whole run, over all calls.
+        max_minutes: Wall-clock limit of one call, from its start to its end; 0 for none.
+        reserve_seconds: Kept free before that limit, besides the time that saving took so far.
+        accumulate: Batches of each process that make one step.
+        precision: ``bf16`` autocast, or ``fp32``.
+        compile: Compile the model's blocks with torch.compile.
+        log_every: Steps between two lines of the log.
+        validate_every: Steps between two validations; 0 for only at the end.
+        save_every: Steps between two checkpoints; 0 for only at the end.
+        keep_last: Checkpoints kept besides the best one.
+        patience: Validations without a new best after which training stops; 0 for never.
+        max_bad_steps: Steps in a row with a gradient that is not finite, after which it stops.
+    """
+
+    max_steps: int = 100_000
+    max_minutes: float = 0.0
+    reserve_seconds: float = 15.0
+    accumulate: int = 1
+    precision: Literal["bf16", "fp32"] = "bf16"
+    compile: bool = False
+    log_every: int = 50
+    validate_every: int = 1000
+    save_every: int = 1000
+    keep_last: int = 2
+    patience: int = 0
+    max_bad_steps: int = 20
+
+    def __post_init__(self) -> None:
+        least = {"max_steps": 1, "accumulate": 1, "log_every": 1, "keep_last": 1}
+        least |= {"max_bad_steps": 1, "validate_every": 0, "save_every": 0, "patience": 0}
+        least |= {"max_minutes": 0, "reserve_seconds": 0}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise ConfigError(f"{name} must be at least {value}, was {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSection:
+    """What is measured at a validation.
+
+    Attributes:
+        n_loss: Validation pairs of each set for the loss.
+        n_rouge: Validation pairs of each set that are decoded and scored; 0 for none.
+        ratio: Word budget of the decoding, as a share of the source's words.
+        words: Fixed word budget instead; 0 to use ``ratio``.
+        metric: What decides which checkpoint is best: the loss, or R-Sum (the sum of
+            ROUGE-1, 2 and L F1) over all decoded pairs.
+    """
+
+    n_loss: int = 500
+    n_rouge: int = 0
+    ratio: float = 0.25
+    words: int = 0
+    metric: Literal["loss", "rouge"] = "loss"
+
+    def __post_init__(self) -> None:
+        if self.metric == "rouge" and self.n_rouge == 0:
+            raise ConfigError("metric rouge needs n_rouge above 0")
+        if self.n_loss < 0 or self.n_rouge < 0 or self.words < 0 or self.ratio <= 0:
+            raise ConfigError("n_loss, n_rouge and words must be 0 or more, ratio above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A whole training run.
+
+    Attributes:
+        name: Name of the run and of the model.
+        output_dir: Where checkpoints and logs go.
+        data_dir: Where relative names of data files start.
+        seed: Seed of everything.
+        data: Texts and batches.
+        model: Architecture; its ``vocab_size`` is the tokenizer's.
+        start: Weights to start from.
+        loss: The objective.
+        optimizer: AdamW and its schedule.
+        run: Length, precision, saving.
+        validation: What is measured.
+    """
+
+    name: str
+    output_dir: str = ""
+    data_dir: str = ""
+    seed: int = 1
+    data: DataSection = field(default_factory=DataSection)
+    model: DATConfig = field(default_factory=DATConfig)
+    start: StartSection = field(default_factory=StartSection)
+    loss: LossSection = field(default_factory=LossSection)
+    optimizer: OptimizerSection = field(default_factory=OptimizerSection)
+    run: RunSection = field(default_factory=RunSection)
+    validation: ValidationSection = field(default_factory=ValidationSection)
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.data.max_source > self.model.max_source_tokens:
+            problems.append(
+                f"data.max_source {self.data.max_source} is above model.max_source_tokens "
+                f"{self.model.max_source_tokens}"
+            )
+        if not self.data.sets and not self.data.corpus:
+            problems.append("data needs sets or a packed corpus")
+        if self.seed < 0:
+            problems.append(f"seed must be 0 or more, was {self.seed}")
+        if problems:
+            raise ConfigError("\n".join(problems))
+
+    @property
+    def output(self) -> Path:
+        """Where checkpoints and logs go: ``output_dir``, or ``runs/NAME``."""
+        return Path(self.output_dir) if self.output_dir else Path("runs") / self.name
+
+    @property
+    def corpus(self) -> Path:
+        """Directory of the packed corpus."""
+        return Path(self.data.corpus) if self.data.corpus else self.output / "corpus"
+
+    @property
+    def pack_options(self) -> PackOptions:
+        """Filters of packing."""
+        return PackOptions(
+            max_source=self.data.max_source,
+            max_target=self.data.max_target,
+            on_bad=self.data.on_bad,
+            max_valid=self.data.max_valid,
+            **self._graph_rule(),
+        )
+
+    @property
+    def batch_options(self) -> BatchOptions:
+        """Size and padding of batches."""
+        return BatchOptions(
+            batch_tokens=self.data.batch_tokens,
+            square_tokens=self.data.square_tokens,
+            pad_multiple=self.data.pad_multiple,
+            max_items=self.data.max_items,
+            max_source=self.data.max_source,
+            **self._graph_rule(),
+        )
+
+    def data_problems(self) -> list[str]:
+        """List what is wrong with the files that the recipe names.
+
+        Returns:
+            One sentence for each problem; files of sets count only if there is no corpus yet.
+        """
+        problems = []
+        if not (self.corpus / "meta.json").exists():
+            if self.data.corpus and not self.data.sets:
+                problems.append(f"data.corpus {self.corpus} is not a packed corpus")
+            problems += missing_files(self.data.sets, Path(self.data_dir))
+            if self.data.tokenizer and not Path(self.data.tokenizer).exists():
+                problems.append(f"data.tokenizer {self.data.tokenizer} does not exist")
+        for key in ("minilm", "model"):
+            value = getattr(self.start, key)
+            if value and not Path(value).exists():
+                problems.append(f"start.{key} {value} does not exist")
+        return problems
+
+    def with_vocab(self, vocab_size: int) -> Recipe:
+        """Fix the number of pieces, known once there is a tokenizer.
+
+        Args:
+            vocab_size: Pieces of the tokenizer.
+
+        Returns:
+            A changed copy.
+        """
+        return dataclasses.replace(
+            self, model=dataclasses.replace(self.model, vocab_size=vocab_size)
+        )
+
+    def _graph_rule(self) -> dict[str, Any]:
+        model = self.model
+        return {
+            "vertex_scale": model.vertex_scale,
+            "min_vertices": model.min_vertices,
+            "max_vertices": model.max_vertices,
+        }
+
+
+def load_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+    """Read and check a recipe file.
+
+    Args:
+        path: TOML file.
+        overrides: ``key=value`` words that change it.
+
+    Returns:
+        The recipe.
+
+    Raises:
+        ConfigError: If anything in it is unknown, missing or of the wrong type; all is listed.
+    """
+    values = read_toml(path, overrides)
+    values.setdefault("name", Path(path).stem)
+    model = values.get("model")
+    if isinstance(model, dict) and "vocab_size" in model:
+        raise ConfigError("model.vocab_size is the tokenizer's; set data.vocab_size instead")
+    return build(Recipe, values)
