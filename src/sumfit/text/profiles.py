@@ -138,7 +138,7 @@ class GigawordProfile:
         text = _substitute(text, _TOKENS)
         for bracket, token in _BRACKETS.items():
             text = text.replace(bracket, f" {token} ")
-        return " ".join(text.split()).lower()
+        return normalize(text.lower())
 
     def apply_summary(self, text: str) -> str:
         """Bring a summary into the corpus's form, without its ``<unk>``.
