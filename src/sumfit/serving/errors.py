@@ -18,6 +18,12 @@ from sumfit.errors import SumfitError
 __all__ = ["Problem", "error_type", "from_sumfit_error", "from_validation", "printable"]
 
 _MAX_NAME = 80  # longest piece of a client's field name that is echoed
+_ALTERNATIVE = re.compile(r"constrained-\w+|str|int|list\[.*\]")
+_RULES = {
+    "model_attributes_type": "the body must be one JSON object",
+    "missing": "this field is needed",
+    "string_unicode": "holds half of a surrogate pair, which is no character",
+}
 _STATUS_TYPES = {
     400: "bad_request",
     401: "unauthorized",
@@ -143,23 +149,32 @@ def from_validation(errors: Sequence[Mapping[str, Any]], known_fields: Sequence[
         The problem to answer with; it says how many further fields are wrong.
     """
     first = errors[0]
-    place = [part for part in first["loc"] if part != "body"]
     if first["type"] == "json_invalid":
         return Problem(400, "the body is not valid JSON; send one JSON object", "malformed_json")
-    param = ".".join(printable(str(part), limit=_MAX_NAME) for part in place) or None
+    names = list(dict.fromkeys(_field_name(error["loc"]) for error in errors))
+    param = names[0] or None
     if first["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(str(place[-1]), known_fields, n=1) if place else []
+        close = difflib.get_close_matches(str(first["loc"][-1]), known_fields, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "GET /docs lists the fields"
-        message = f"unknown field '{param}'; {hint}"
-        kind = "unknown_field"
+        message, kind = f"unknown field '{param}'; {hint}", "unknown_field"
     else:
         kind = "invalid_request"
-        text = printable(str(first["msg"]).removeprefix("Value error, "), limit=400)
+        text = _RULES.get(first["type"]) or str(first["msg"]).removeprefix("Value error, ")
+        if any(part == "list[constrained-int]" for error in errors for part in error["loc"]):
+            text = "must be a whole number from 0 to 1000000, or a list of them"
+        text = printable(text, limit=400)
         message = f"{param}: {text}" if param else text
-    others = len(errors) - 1
+    others = len(names) - 1
     if others:
-        message += f" (and {others} more {'error' if others == 1 else 'errors'})"
+        message += f" (and {others} more {'field' if others == 1 else 'fields'})"
     return Problem(422, message, kind=kind, param=param)
+
+
+def _field_name(place: Sequence[str | int]) -> str:
+    """Path of a field in a body, without the labels that pydantic gives to alternatives."""
+    parts = [part for part in place if part != "body"]
+    kept = [part for part in parts if not (isinstance(part, str) and _ALTERNATIVE.fullmatch(part))]
+    return ".".join(printable(str(part), limit=_MAX_NAME) for part in kept)
 
 
 def printable(text: str, *, limit: int) -> str:

@@ -158,7 +158,7 @@ async function fetchAll() {
     showAlternatives(summary);
     ui.live.textContent = `${counter(summary)}: ${summary.text}`;
     await lookAround(text, round, signal);
-    const graph = await ask("v1/graph", { text, ...lengthOptions() }, signal);
+    const graph = await ask("v1/graph", { text, ...lengthOptions(), min_link_prob: 0.05 }, signal);
     if (round === state.round) view.show(graph);
   } catch (error) {
     if (error.name === "AbortError" || round !== state.round) return;

@@ -4,7 +4,7 @@ import { percent } from "./wording.js";
 const SVG = "http://www.w3.org/2000/svg";
 const STEP = 26;
 const MARGIN = 28;
-const LABEL_HEIGHT = 104;
+const LABEL_HEIGHT = 92;
 
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
@@ -48,8 +48,8 @@ export class GraphView {
     const spread = Math.max(STEP, (this.scroll.clientWidth - 2 * MARGIN - 40) / Math.max(last, 1));
     this.x = (index) => MARGIN + index * spread;
     const longest = Math.max(1, ...graph.links.map((link) => link.target - link.source));
-    const rise = (span) => 18 + 132 * Math.sqrt(span / longest);
-    this.base = rise(longest) * 0.75 + 24;
+    const rise = (span) => 14 + 170 * (span / longest) ** 0.6;
+    this.base = rise(longest) * 0.75 + 16;
     const width = this.x(last) + MARGIN + 60;
     const height = this.base + LABEL_HEIGHT;
     this.svg.replaceChildren();
