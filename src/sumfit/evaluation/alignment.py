@@ -65,9 +65,9 @@ class _Cells:
     """Every (item, summary position, source position or null), flat.
 
     ``pair`` numbers the distinct word pairs; ``first`` is where each summary word's cells begin
-    (its null cell, if it has one, comes first); ``distance`` is ``|i/T - j/U|``, NaN at null. ``shape`` numbers
-    the distinct ``(T, U, j)`` of each summary word, whose distances to all source positions lie
-    in ``shape_distance`` from ``shape_first`` on: they normalise the prior.
+    (its null cell, if it has one, first); ``distance`` is ``|i/T - j/U|``, NaN at null.
+    ``shape`` numbers the distinct ``(T, U, j)`` of each summary word, whose distances to all
+    source positions lie in ``shape_distance`` from ``shape_first`` on: they normalise the prior.
     """
 
     pair: IntArray

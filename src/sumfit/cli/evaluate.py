@@ -1,0 +1,119 @@
+"""``sumfit evaluate``: score summaries against references, and against another system."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sumfit.evaluation.fidelity import load_lexicon
+from sumfit.evaluation.files import check_paired, read_references, read_summaries
+from sumfit.evaluation.report import (
+    EvaluationOptions,
+    comparison_table,
+    evaluate,
+    evaluation_tables,
+)
+from sumfit.evaluation.rouge import RougeOptions
+from sumfit.evaluation.significance import BootstrapOptions
+from sumfit.evaluation.table import TableFormat, render
+
+__all__ = ["evaluate_command"]
+
+
+def evaluate_command(
+    summaries: Annotated[
+        str,
+        typer.Argument(help="Lines, JSONL, CSV, TSV or Parquet; - for lines on stdin"),
+    ],
+    references: Annotated[
+        list[Path],
+        typer.Option("--references", "-r", help="References; several files give alternatives"),
+    ],
+    against: Annotated[
+        Path | None, typer.Option(help="Summaries of another system, for a paired test")
+    ] = None,
+    field: Annotated[str | None, typer.Option(help="Field of the summaries")] = None,
+    reference_field: Annotated[str | None, typer.Option(help="Field of the references")] = None,
+    source_field: Annotated[str | None, typer.Option(help="Field of the sources")] = None,
+    unit: Annotated[str | None, typer.Option(help="Unit of the limit: words, chars, ...")] = None,
+    limit: Annotated[int | None, typer.Option(help="Limit that all summaries had to keep")] = None,
+    budget_rule: Annotated[str, typer.Option(help="Length rule in words, for the signature")] = "",
+    measure: Annotated[
+        Literal["f1", "recall", "precision"], typer.Option(help="What ROUGE reports")
+    ] = "f1",
+    stem: Annotated[bool, typer.Option(help="Porter stemming")] = True,
+    tokenizer: Annotated[
+        Literal["ascii", "unicode"], typer.Option(help="How ROUGE splits words")
+    ] = "ascii",
+    rouge_l: Annotated[
+        Literal["sentence", "summary"], typer.Option(help="Which ROUGE-L: rougeL or rougeLsum")
+    ] = "sentence",
+    multi: Annotated[
+        Literal["best", "mean", "jackknife", "pooled"],
+        typer.Option(help="What several references give"),
+    ] = "best",
+    max_bytes: Annotated[
+        int | None, typer.Option(help="Cut at this many bytes before scoring")
+    ] = None,
+    duc: Annotated[
+        bool, typer.Option("--duc", help="DUC 2004: recall at 75 bytes, jackknife")
+    ] = False,
+    samples: Annotated[int, typer.Option(help="Bootstrap samples")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap")] = 12345,
+    lexicon: Annotated[Path | None, typer.Option(help="File of known words, one a line")] = None,
+    novelty: Annotated[
+        bool, typer.Option("--novelty", help="Measure word novelty and reordering too")
+    ] = False,
+    format: Annotated[
+        Literal["text", "markdown", "json"], typer.Option(help="Output format")
+    ] = "text",
+) -> None:
+    """Score summaries: ROUGE with intervals, limits, endings, repetition, faithfulness."""
+    bootstrap = BootstrapOptions(n_samples=samples, seed=seed)
+    rouge_options = RougeOptions(
+        measure="recall" if duc else measure,
+        stem=stem,
+        tokenizer=tokenizer,
+        l_kind=rouge_l,
+        references="jackknife" if duc else multi,
+        max_bytes=75 if duc else max_bytes,
+        bootstrap=bootstrap,
+    )
+    options = EvaluationOptions(
+        rouge=rouge_options,
+        unit=unit,
+        limit=limit,
+        budget_rule=budget_rule,
+        lexicon=load_lexicon(lexicon) if lexicon else None,
+        with_novelty=novelty,
+    )
+    _run(summaries, references, against, (field, reference_field, source_field), options, format)
+
+
+def _run(
+    summaries: str,
+    references: list[Path],
+    against: Path | None,
+    field_names: tuple[str | None, str | None, str | None],
+    options: EvaluationOptions,
+    format: TableFormat,
+) -> None:
+    field, reference_field, source_field = field_names
+    gold = read_references(references, field=reference_field, source_field=source_field)
+    if summaries == "-":
+        name, items = "stdin", read_summaries(sys.stdin.buffer, field=field, format="lines")
+    else:
+        name, items = Path(summaries).name, read_summaries(Path(summaries), field=field)
+    check_paired(items, gold, names=(f"summaries in {name}", "references"))
+    result = evaluate(items, gold, options)
+    tables = list(evaluation_tables(name, result))
+    if against is not None:
+        others = read_summaries(against, field=field)
+        check_paired(others, gold, names=(f"summaries in {against.name}", "references"))
+        other = evaluate(others, gold, options)
+        tables += evaluation_tables(against.name, other)
+        tables.append(comparison_table((name, against.name), result.rouge, other.rouge))
+    typer.echo(render(tables, format))
