@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sumfit.cli.evaluate import evaluate_command
+from sumfit.cli.evaluate import evaluate as evaluate_command
 from sumfit.errors import DataFormatError, InputError
 from sumfit.evaluation.files import ReferenceItem, SummaryItem
 from sumfit.evaluation.report import EvaluationOptions, evaluate, evaluation_tables

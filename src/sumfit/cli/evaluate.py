@@ -10,20 +10,16 @@ import typer
 
 from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.evaluation.files import check_paired, read_references, read_summaries
-from sumfit.evaluation.report import (
-    EvaluationOptions,
-    comparison_table,
-    evaluate,
-    evaluation_tables,
-)
+from sumfit.evaluation import report
+from sumfit.evaluation.report import EvaluationOptions, comparison_table, evaluation_tables
 from sumfit.evaluation.rouge import RougeOptions
 from sumfit.evaluation.significance import BootstrapOptions
 from sumfit.evaluation.table import TableFormat, render
 
-__all__ = ["evaluate_command"]
+__all__ = ["evaluate"]
 
 
-def evaluate_command(
+def evaluate(
     summaries: Annotated[
         str,
         typer.Argument(help="Lines, JSONL, CSV, TSV or Parquet; - for lines on stdin"),
@@ -108,12 +104,12 @@ def _run(
     else:
         name, items = Path(summaries).name, read_summaries(Path(summaries), field=field)
     check_paired(items, gold, names=(f"summaries in {name}", "references"))
-    result = evaluate(items, gold, options)
+    result = report.evaluate(items, gold, options)
     tables = list(evaluation_tables(name, result))
     if against is not None:
         others = read_summaries(against, field=field)
         check_paired(others, gold, names=(f"summaries in {against.name}", "references"))
-        other = evaluate(others, gold, options)
+        other = report.evaluate(others, gold, options)
         tables += evaluation_tables(against.name, other)
         tables.append(comparison_table((name, against.name), result.rouge, other.rouge))
     typer.echo(render(tables, format))
