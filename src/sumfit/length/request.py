@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -83,9 +84,9 @@ class LengthRequest:
             text: The summary.
 
         Returns:
-            The string to return to the caller.
+            The string to return to the caller, NFC.
         """
-        return f"{self.prefix}{text}{self.suffix}"
+        return unicodedata.normalize("NFC", f"{self.prefix}{text}{self.suffix}")
 
     def measure(self, text: str, *, tokenizer: Encoder | None = None) -> int:
         """Length of the whole string around a summary.
@@ -372,6 +373,8 @@ def _overhead(unit: Unit, prefix: str, suffix: str, tokenizer: Encoder | None) -
     for name, part in (("prefix", prefix), ("suffix", suffix)):
         if not isinstance(part, str):
             raise BudgetError(f"{name} must be a string, was {part!r}")
+        if any("\ud800" <= character <= "\udfff" for character in part):
+            raise BudgetError(f"{name}={part!r} holds half a character; UTF-8 has no place for it")
         outside = [c for c in part if c not in GSM7] if unit.name == "sms" else []
         if outside:
             raise BudgetError(

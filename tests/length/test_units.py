@@ -1,0 +1,149 @@
+"""Units on finished strings.
+
+`golden/length_units.jsonl` holds counts of independent implementations on the NFC form: code
+points and bytes (Python), grapheme clusters (ICU 72), cells (glibc's wcswidth), weights (npm
+twitter-text 3.1); and of npm sms-segments-calculator on the string as given.
+"""
+
+import json
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+import regex
+from hypothesis import given
+
+from sumfit.errors import BudgetError, UnknownUnitError
+from sumfit.length import UNITS, Unit, get_unit, measure, sms_info
+from tests.sample_texts import tiny_tokenizer
+from tests.strategies import texts
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "golden" / "length_units.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+COLUMNS = {
+    "chars": "nfc_chars",
+    "bytes": "nfc_utf8_bytes",
+    "graphemes": "nfc_graphemes_icu72",
+    "utf16": "nfc_utf16_units",
+    "cells": "cells_glibc",
+    "words": "words",
+    "tweet": "tweet_weighted",
+}
+GRAPHEME_TESTS = Path("/usr/share/unicode/auxiliary/GraphemeBreakTest.txt")
+# Unicode 17 took U+2701 out of Extended_Pictographic, so a joiner no longer binds two of them.
+CHANGED_IN_UNICODE_17 = {"÷ 2701 × 200D × 2701 ÷"}
+
+
+@pytest.mark.parametrize("unit", COLUMNS)
+def test_measure_agrees_with_independent_implementations(unit: str) -> None:
+    assert len(ROWS) == 60
+    got = {row["text"]: measure(row["text"], unit) for row in ROWS}
+    assert got == {row["text"]: row[COLUMNS[unit]] for row in ROWS}
+
+
+def test_sms_info_agrees_with_a_segment_calculator() -> None:
+    for row in ROWS:
+        info = sms_info(row["text"])
+        assert (info.encoding, info.units, info.segments) == (
+            row["sms_encoding"],
+            row["sms_units"],
+            row["sms_segments"],
+        )
+
+
+@pytest.mark.skipif(
+    not GRAPHEME_TESTS.exists(),
+    reason="GraphemeBreakTest.txt is not installed (Debian package unicode-data)",
+)
+def test_graphemes_agree_with_the_test_file_of_unicode() -> None:
+    n_rows, wrong = 0, []
+    for line in GRAPHEME_TESTS.read_text(encoding="utf-8").splitlines():
+        row = line.partition("#")[0].strip()
+        if not row:
+            continue
+        clusters = [cluster for cluster in row.split("÷") if cluster.strip()]
+        points = row.replace("÷", " ").replace("×", " ").split()
+        n_rows += 1
+        if measure("".join(chr(int(p, 16)) for p in points), "graphemes") != len(clusters):
+            wrong.append(row)
+    assert n_rows > 500
+    is_17 = not regex.match(r"\p{Extended_Pictographic}", "\u2701")
+    assert set(wrong) <= (CHANGED_IN_UNICODE_17 if is_17 else set())
+
+
+@given(texts(untidy=True, surrogates=True))
+def test_canonically_equal_texts_measure_the_same(text: str) -> None:
+    for unit in COLUMNS:
+        assert measure(unicodedata.normalize("NFD", text), unit) == measure(text, unit)
+
+
+@given(texts(untidy=True))
+def test_units_keep_their_order(text: str) -> None:
+    words, graphemes, chars, utf16, n_bytes = (
+        measure(text, unit) for unit in ("words", "graphemes", "chars", "utf16", "bytes")
+    )
+    assert 0 <= words <= graphemes <= chars <= utf16 <= n_bytes <= 4 * chars
+    assert measure(text, "cells") <= 2 * chars
+
+
+@given(texts(), texts())
+def test_joining_texts_adds_up_in_additive_units(left: str, right: str) -> None:
+    whole = unicodedata.normalize("NFC", f"{left} {right}")
+    if whole == f"{unicodedata.normalize('NFC', left)} {unicodedata.normalize('NFC', right)}":
+        for unit in ("chars", "bytes", "utf16", "cells"):
+            assert measure(whole, unit) == measure(left, unit) + 1 + measure(right, unit)
+        assert measure(whole, "words") == measure(left, "words") + measure(right, "words")
+
+
+def test_tokens_are_the_pieces_of_the_tokenizer() -> None:
+    tokenizer = tiny_tokenizer()
+    text = "the old harbour bridge"
+    assert measure(text, "tokens", tokenizer=tokenizer) == len(tokenizer.encode(text))
+    with pytest.raises(BudgetError, match=r"^unit 'tokens' needs a tokenizer; give tokenizer=$"):
+        measure(text, "tokens")
+
+
+def test_a_function_counts_the_nfc_form() -> None:
+    def vowels(text: str) -> int:
+        return sum(character in "aeiouá" for character in text)
+
+    assert measure("a\u0301bc e", vowels) == 2
+    assert get_unit(vowels).name == "vowels"
+    assert measure("abc", Unit("thirds", lambda text: -(-len(text) // 3))) == 1
+    assert measure("abc", lambda text: np.int64(len(text))) == 3
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"), [(2.5, "2.5"), (-1, "-1"), (None, "None"), (True, "True"), ("3", "'3'")]
+)
+def test_a_function_must_return_a_whole_number(result: object, shown: str) -> None:
+    def width(text: str) -> object:
+        return result
+
+    with pytest.raises(BudgetError) as caught:
+        measure("some text", width)  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "unit 'width' must return a whole number, 0 or more, "
+        f"but returned {shown} for 'some text'; round up there"
+    )
+
+
+def test_unknown_units_are_named_with_the_known_ones() -> None:
+    known = ", ".join(UNITS)
+    with pytest.raises(UnknownUnitError) as caught:
+        measure("text", "letters")
+    assert str(caught.value) == f"unit 'letters' is not known; use one of {known}, or a function"
+    with pytest.raises(UnknownUnitError) as caught:
+        measure("text", 5)  # type: ignore[arg-type]
+    assert str(caught.value) == f"unit must be one of {known}, or a function, was 5"
+
+
+def test_every_unit_has_a_description_and_prints_as_its_name() -> None:
+    for name, unit in UNITS.items():
+        assert str(unit) == unit.name == name
+        assert unit.description
