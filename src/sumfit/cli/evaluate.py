@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from sumfit.evaluation import report
 from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.evaluation.files import check_paired, read_references, read_summaries
-from sumfit.evaluation import report
 from sumfit.evaluation.report import EvaluationOptions, comparison_table, evaluation_tables
 from sumfit.evaluation.rouge import RougeOptions
 from sumfit.evaluation.significance import BootstrapOptions
