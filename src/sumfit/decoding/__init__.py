@@ -37,6 +37,7 @@ METHODS: dict[str, str] = {
     "pathmap": "pathmap:path_map",
     "pathmap-released": "pathmap:path_map_released",
     "seqmap": "seqmap:seqmap",
+    "seqmap-table": "table:seqmap_table",
 }
 """Every decoding method and the function that implements it."""
 

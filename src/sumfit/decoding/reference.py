@@ -235,7 +235,8 @@ def seqmap_table(
 
     ``A[c, s]`` holds the K sequences of cost c with the most mass at or before vertex s, each
     with its mass ``u_j`` per vertex; EXPAND appends the V best words of s to every ``A[., s-1]``,
-    MERGE joins them with ``A[c, s-1]``, one joint top-K decides. Only ``A[., s-1]`` is kept.
+    MERGE joins them with ``A[c, s-1]``, one joint top-K decides. Only ``A[., s-1]`` is kept; the
+    empty prefix always is and takes no place.
     Time O(S · C · K · (S + V)), memory O(C · K · S).
 
     Args:
@@ -265,19 +266,19 @@ def seqmap_table(
                     if total <= problem.high and value > _IMPOSSIBLE:
                         grown[total][(*columns, v)] = value
         for spent, beams in enumerate(table):
-            merged = {columns: dict(mass) for columns, mass in beams.items()}
+            merged = {columns: dict(mass) for columns, mass in beams.items() if columns}
             for columns, value in grown[spent].items():
                 merged.setdefault(columns, {})[s] = value
-            table[spent] = dict(
-                heapq.nsmallest(
-                    beam_size,
-                    merged.items(),
-                    key=lambda item: (
-                        -log_add(item[1].values()) - problem.bonus * len(item[0]),
-                        item[0],
-                    ),
-                )
+            kept = heapq.nsmallest(
+                beam_size,
+                merged.items(),
+                key=lambda item: (
+                    -log_add(item[1].values()) - problem.bonus * len(item[0]),
+                    item[0],
+                ),
             )
+            table[spent] = {columns: mass for columns, mass in beams.items() if not columns}
+            table[spent].update(kept)
     found = [
         problem.scored(columns, spent)
         for spent in range(problem.low, problem.high + 1)
