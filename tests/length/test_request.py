@@ -322,15 +322,30 @@ def test_one_limit_for_each_item() -> None:
             ConflictingBudgetError,
             "max_words has 2 values and min_words has 1; give as many of each",
         ),
-        ({"max_words": []}, None, BudgetError, "max_words is an empty list; give at least one limit"),
-        ({"limits": [], "unit": "chars"}, 2, BudgetError, "limits is an empty list; give at least one limit"),
+        (
+            {"max_words": []},
+            None,
+            BudgetError,
+            "max_words is an empty list; give at least one limit",
+        ),
+        (
+            {"limits": [], "unit": "chars"},
+            2,
+            BudgetError,
+            "limits is an empty list; give at least one limit",
+        ),
         (
             {"limits": [30, 60]},
             None,
             BudgetError,
             "limits= needs unit=, for example limits=[30, 60], unit='chars'",
         ),
-        ({"limits": 30, "unit": "chars"}, None, BudgetError, "limits must be a list of whole numbers, was 30"),
+        (
+            {"limits": 30, "unit": "chars"},
+            None,
+            BudgetError,
+            "limits must be a list of whole numbers, was 30",
+        ),
         (
             {"limits": [30], "max_chars": 60},
             None,
@@ -338,7 +353,7 @@ def test_one_limit_for_each_item() -> None:
             f"limits=[30] and max_chars=60 {TWO}",
         ),
     ],
-)  # fmt: skip
+)
 def test_lists_that_do_not_match_are_refused(
     keywords: dict[str, object], n_items: int | None, error: type[BudgetError], message: str
 ) -> None:

@@ -39,15 +39,15 @@ PRESETS: dict[str, Preset] = {
             "chars",
             60,
             "title of a web page in search results",
-            "Search engines cut by pixels, about 580 to 600 on a desktop, and publish no number; "
-            "60 characters of mixed text stay below that nearly always, 63 often",
+            "Practice: search engines cut by pixels, at about 600 on a desktop, and publish no "
+            "number of characters; 60 is the common advice, 63 fits where letters are narrow",
         ),
         Preset(
             "meta-description",
             "chars",
             155,
             "description of a web page in search results",
-            "Practice; results pages cut at about 920 pixels, 155 to 160 characters",
+            "Practice: search engines cut by pixels, at about 155 to 160 characters on a desktop",
         ),
         Preset(
             "tweet",
@@ -68,14 +68,14 @@ PRESETS: dict[str, Preset] = {
             "chars",
             178,
             "push notification, shown unexpanded",
-            "Practice for banners of iOS, which show about 178 characters",
+            "Practice: the number commonly quoted for four lines on iOS; Apple publishes none",
         ),
         Preset(
             "git-subject",
             "chars",
             50,
             "subject line of a commit",
-            "git-commit(1), DISCUSSION: a single line of no more than 50 characters",
+            "git-commit(1), Discussion: a single short line, no more than 50 characters",
         ),
         Preset(
             "git-subject-hard",
@@ -89,7 +89,7 @@ PRESETS: dict[str, Preset] = {
             "chars",
             60,
             "subject of an e-mail",
-            "Practice: desktop clients show about 60 characters; RFC 5322 section 2.1.1 asks for "
+            "Practice: desktop clients show 50 to 70 characters; RFC 5322 section 2.1.1 asks for "
             "lines of at most 78 characters, field name included",
         ),
         Preset(
@@ -97,7 +97,8 @@ PRESETS: dict[str, Preset] = {
             "chars",
             80,
             "one-line synopsis of a package",
-            "Debian Policy section 3.4.1: the single line synopsis is less than 80 characters",
+            "Debian Policy section 3.4.1 asks for less than 80 characters; package checkers report "
+            "more than 80",
         ),
         Preset(
             "app-subtitle",
