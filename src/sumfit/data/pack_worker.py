@@ -150,7 +150,7 @@ class Worker:
         for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
             if not source or not target:
                 dropped["source or summary is empty"] += 1
-            elif "<unk>" in flat[row][1][0]:
+            elif "<unk>" in flat[row][1][0] and not with_texts:
                 dropped["summary holds <unk>"] += 1
             elif len(target) > (limit := self._limit(min(len(source), options.max_source))):
                 why = "max_target" if limit == options.max_target else "the graph"

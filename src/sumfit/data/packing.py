@@ -227,11 +227,11 @@ def _tasks(sets: Sequence[SetSpec], data_dir: Path, options: PackOptions) -> Ite
     """Blocks of all files; held-out splits first, so that training pairs can be checked."""
     for split in ("test", "valid", "train"):
         for index, spec in enumerate(sets):
-            value = getattr(spec, split)
-            if not value:
+            if not spec.has(split):
                 continue
-            path = data_dir / value
-            if not getattr(spec, f"{split}_summaries", "") and file_format(path) == "jsonl":
+            path = data_dir / getattr(spec, split)
+            is_plain = not spec.n_synthetic and not getattr(spec, f"{split}_summaries", "")
+            if is_plain and file_format(path) == "jsonl":
                 line = 1
                 for block in _line_blocks(path):
                     yield Task(index, split, str(path), line, block)

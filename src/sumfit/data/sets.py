@@ -13,6 +13,7 @@ from typing import Literal
 
 from sumfit.data.corpus import PackedSet
 from sumfit.data.readers import Columns, Pair, file_format, read_line_pairs, read_pairs
+from sumfit.data.synthetic import synthetic_pairs
 from sumfit.errors import ConfigError
 
 __all__ = ["PackOptions", "SetSpec", "missing_files", "read_set"]
@@ -29,6 +30,7 @@ class SetSpec:
         test: File of test pairs, read only to keep its texts out of training; may be empty.
         train_summaries: Where ``train`` holds sources one a line: the parallel file.
         valid_summaries: The same for ``valid``.
+        n_synthetic: Instead of files: made-up training pairs, and a tenth as many for validation.
         profile: Text profile; ``both`` packs each pair in natural and in gigaword form.
         weight: How often an epoch takes each pair, on average.
         gigaword_weight: The same for the gigaword copies of ``both``; ``weight`` if absent.
@@ -43,6 +45,7 @@ class SetSpec:
     test: str = ""
     train_summaries: str = ""
     valid_summaries: str = ""
+    n_synthetic: int = 0
     profile: Literal["natural", "gigaword", "both"] = "natural"
     weight: float = 1.0
     gigaword_weight: float | None = None
@@ -55,8 +58,19 @@ class SetSpec:
             raise ConfigError("a set needs a name")
         if self.weight < 0 or (self.gigaword_weight or 0) < 0:
             raise ConfigError(f"weights of set {self.name} must be 0 or more")
-        if not (self.train or self.valid):
-            raise ConfigError(f"set {self.name} has neither a train nor a valid file")
+        if bool(self.train or self.valid) == bool(self.n_synthetic):
+            raise ConfigError(f"set {self.name} needs a train or valid file, or n_synthetic")
+
+    def has(self, split: str) -> bool:
+        """Say whether the set has a split.
+
+        Args:
+            split: ``train``, ``valid`` or ``test``.
+
+        Returns:
+            Whether it does.
+        """
+        return bool(getattr(self, split)) or (self.n_synthetic > 0 and split != "test")
 
     @property
     def columns(self) -> Columns:
@@ -142,9 +156,13 @@ def read_set(
     Returns:
         The pairs, lazily; none where the set lacks the split.
     """
-    path = getattr(spec, split)
-    if not path:
+    if not spec.has(split):
         return iter(())
+    if spec.n_synthetic:
+        is_train = split == "train"
+        n_pairs = spec.n_synthetic if is_train else max(1, spec.n_synthetic // 10)
+        return synthetic_pairs(n_pairs, seed=1 if is_train else 2)
+    path = getattr(spec, split)
     summaries = getattr(spec, f"{split}_summaries", "")
     if summaries:
         return read_line_pairs(data_dir / path, data_dir / summaries)

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import LossSection, OptimizerSection
@@ -79,7 +78,7 @@ class Optimiser:
         self._processes = processes
         named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
         self.names = [name for name, _ in named]
-        self.parameters = [parameter for _, parameter in named]
+        self.parameters: list[Tensor] = [parameter for _, parameter in named]
         self._flat = _flat_gradients(self.parameters)
         decayed = [p for n, p in named if p.ndim >= 2 and not _is_embedding(model, n)]
         rest = [p for n, p in named if p.ndim < 2 or _is_embedding(model, n)]
@@ -119,7 +118,7 @@ class Optimiser:
             Scalar, norm of the gradient before clipping, on the device.
         """
         self._processes.sum_(self._flat)
-        norm = torch.linalg.vector_norm(self._flat)
+        norm: Tensor = torch.linalg.vector_norm(self._flat)
         if self._options.clip:
             self._flat.mul_((self._options.clip / (norm + 1e-6)).clamp(max=1.0))
         is_bad = (~torch.isfinite(norm)).float()
@@ -132,7 +131,8 @@ class Optimiser:
         torch.maximum(self.most_bad_in_a_row, self.n_bad_in_a_row, out=self.most_bad_in_a_row)
         if self.ema:
             decay = min(self._options.ema_decay, (1 + step) / (10 + step))
-            get_ema_multi_avg_fn(decay)(self.ema, self.parameters, None)
+            with torch.no_grad():
+                torch._foreach_lerp_(self.ema, self.parameters, 1.0 - decay)
         return norm
 
     @contextmanager
@@ -189,7 +189,7 @@ class Optimiser:
                 parameter.copy_(value)
 
 
-def _flat_gradients(parameters: list[nn.Parameter]) -> Tensor:
+def _flat_gradients(parameters: list[Tensor]) -> Tensor:
     """Make every gradient a view of one buffer, which is returned; autograd adds in place."""
     flat = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)
     offset = 0

@@ -174,7 +174,7 @@ class Validator:
         return {"rouge": total[0] / max(1.0, total[1]), **scores}
 
     def summarize(self, model: DAT, places: IntArray, *, precision: str) -> list[str]:
-        """Decode validation texts with PathMAP under the word budget.
+        """Decode validation texts with PathMAP to exactly the word budget, or at most it.
 
         Args:
             model: The network, in evaluation mode.
@@ -187,18 +187,21 @@ class Validator:
         costs = unit_costs(self._tokenizer, "words")
         out = []
         for place, dag in zip(places, self._graphs(model, places, precision), strict=True):
-            budget = LengthBudget(max=self._n_words(self._texts[place]))
-            try:
-                best = decode(
-                    dag,
-                    unit_cost=costs.cost,
-                    first_cost=costs.first_cost,
-                    budget=budget,
-                    method="pathmap",
-                ).best
-                out.append(self._tokenizer.decode(best.words))
-            except InfeasibleBudgetError:
-                out.append("")
+            n_words = self._n_words(self._texts[place])
+            out.append("")
+            for budget in (LengthBudget(exact=n_words), LengthBudget(max=n_words)):
+                try:
+                    best = decode(
+                        dag,
+                        unit_cost=costs.cost,
+                        first_cost=costs.first_cost,
+                        budget=budget,
+                        method="pathmap",
+                    ).best
+                except InfeasibleBudgetError:
+                    continue
+                out[-1] = self._tokenizer.decode(best.words)
+                break
         return out
 
     def _n_words(self, text: ValidText) -> int:

@@ -1,0 +1,102 @@
+"""``sumfit data``: check files, train a tokenizer, pack a corpus."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sumfit.cli.train import log_to_stderr
+
+__all__ = ["app", "check", "pack", "tokenizer"]
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Check and pack training data.",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+RecipeFile = Annotated[Path, typer.Argument(help="Recipe file (TOML).")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE...", help="Settings to change, such as data_dir=DIR."),
+]
+Output = Annotated[Path, typer.Option("--output", "-o", help="What to write.")]
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Files of text-summary pairs.")],
+    source: Annotated[str, typer.Option(help="Column of the source.")] = "source",
+    summary: Annotated[str, typer.Option(help="Column of the summary.")] = "summary",
+    summaries: Annotated[str, typer.Option(help="Column of several summaries.")] = "summaries",
+) -> None:
+    """Print counts, length histograms, overlaps between files and suspicious rows."""
+    from sumfit.data.checking import check_files, overlaps
+    from sumfit.data.readers import Columns
+
+    columns = Columns(source, summary, summaries)
+    checks = check_files(files, columns=columns)
+    for result in checks:
+        for line in result.lines():
+            print(line)
+    for line in overlaps(checks):
+        print(line)
+    if not all(result.n_pairs for result in checks):
+        raise typer.Exit(1)
+
+
+@app.command()
+def tokenizer(
+    recipe: RecipeFile,
+    output: Output,
+    overrides: Overrides = None,
+    max_pairs: Annotated[
+        int, typer.Option(help="Pairs of each set that are read at most.")
+    ] = 200_000,
+) -> None:
+    """Learn a tokenizer from the training texts of a recipe, in all their text profiles."""
+    from sumfit.training.prepare import train_tokenizer
+    from sumfit.training.recipe import load_recipe
+
+    log_to_stderr(logging.INFO)
+    learned = train_tokenizer(load_recipe(recipe, overrides or ()), max_pairs=max_pairs)
+    learned.save(output)
+    print(f"{learned.vocab_size} pieces, sha256 {learned.fingerprint}", file=sys.stderr)
+
+
+@app.command()
+def pack(
+    recipe: RecipeFile,
+    overrides: Overrides = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Directory; the recipe's by default.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes; 0 for one per core.")] = 0,
+) -> None:
+    """Tokenise all sets of a recipe into a packed corpus, and print what was kept and dropped."""
+    from sumfit.training.prepare import pack as run
+    from sumfit.training.recipe import load_recipe
+
+    log_to_stderr(logging.INFO)
+    begun = time.monotonic()
+    n_done = 0
+
+    def show(name: str, count: int) -> None:
+        nonlocal n_done
+        n_done += count
+        if sys.stderr.isatty():
+            print(f"\r{n_done:,} pairs ({name})\x1b[K", end="", file=sys.stderr)
+
+    settings = load_recipe(recipe, overrides or ())
+    report = run(settings, output=output, n_workers=workers, on_progress=show)
+    seconds = time.monotonic() - begun
+    for line in report.lines():
+        print(line)
+    print(f"{n_done:,} pairs in {seconds:.1f} s: {output or settings.corpus}", file=sys.stderr)

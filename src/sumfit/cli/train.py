@@ -1,0 +1,129 @@
+"""``sumfit train``: train a model from a recipe, on one device or under ``torchrun``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sumfit.training.loop import Progress
+    from sumfit.training.recipe import Recipe
+
+__all__ = ["log_to_stderr", "train"]
+
+
+def train(
+    recipe: Annotated[Path, typer.Argument(help="Recipe file (TOML).")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE...", help="Settings to change, such as optimizer.lr=3e-4."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")
+    ] = False,
+    validate_only: Annotated[
+        bool,
+        typer.Option(
+            "--validate-only", help="Report every problem of recipe and data; no training."
+        ),
+    ] = False,
+    device: Annotated[
+        str, typer.Option(help="cpu, cuda or cuda:N; the best there is by default.")
+    ] = "",
+    workers: Annotated[
+        int, typer.Option(help="Processes for packing the data; 0 for one per core.")
+    ] = 0,
+) -> None:
+    """Train a model from a recipe.
+
+    On several GPUs: torchrun --nproc-per-node 4 -m sumfit train RECIPE.toml [KEY=VALUE...]
+
+    The first process prints the last checkpoint and the best one on standard output.
+    """
+    from sumfit.training.recipe import load_recipe
+
+    is_first = int(os.environ.get("RANK", "0")) == 0
+    log_to_stderr(logging.INFO if is_first else logging.WARNING)
+    settings = load_recipe(recipe, overrides or ())
+    if validate_only:
+        _report(settings)
+        return
+    from sumfit.training.loop import train as run
+
+    with _progress(settings.name) as show:
+        result = run(settings, resume=resume, device=device, n_workers=workers, on_progress=show)
+    if is_first:
+        print(f"stopped: {result.reason} at step {result.step}", file=sys.stderr)
+        for name, value in result.scores.items():
+            print(f"{name}: {value:.4f}", file=sys.stderr)
+        print(result.checkpoint)
+        if result.best is not None:
+            print(result.best)
+
+
+def log_to_stderr(level: int) -> None:
+    """Send the library's log to standard error.
+
+    Args:
+        level: Least level shown.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logger = logging.getLogger("sumfit")
+    logger.setLevel(level)
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+
+
+def _report(recipe: Recipe) -> None:
+    from sumfit.data.checking import check_sets
+    from sumfit.errors import ConfigError
+
+    problems = recipe.data_problems()
+    for line in check_sets(recipe.data.sets, Path(recipe.data_dir), problems=problems):
+        print(line)
+    if problems:
+        raise ConfigError("\n".join(problems))
+    print(f"recipe {recipe.name} and its data can be used")
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[Progress], None]]:
+    """Show a bar on a terminal, and lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield _print_line
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (bars.TextColumn(name), bars.BarColumn(), bars.TextColumn("{task.description}"))
+    with bars.Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("starting", total=1.0)
+
+        def show(progress: Progress) -> None:
+            bar.update(task, completed=progress.share, description=_describe(progress))
+
+        yield show
+
+
+def _print_line(progress: Progress) -> None:
+    print(_describe(progress), file=sys.stderr, flush=True)
+
+
+def _describe(progress: Progress) -> str:
+    values = progress.values
+    left = "" if progress.left_s == float("inf") else f"  {progress.left_s / 60:.1f} min left"
+    return (
+        f"step {progress.step}  loss {values['loss']:.3f}  nll {values['nll']:.3f}  "
+        f"lr {values['lr']:.2e}  grad {values['grad_norm']:.2f}  "
+        f"glance {values['glance']:.2f}  {values['pairs_per_s']:.0f} pairs/s{left}"
+    )

@@ -1,0 +1,203 @@
+"""Look at data before it is trained on: counts, lengths, overlaps, suspicious rows.
+
+Owns what ``sumfit data check`` says. Does not own the filters of packing (`sumfit.data.packing`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+from sumfit.data.pack_worker import text_hash
+from sumfit.data.readers import Columns, Pair, ReadReport, read_pairs
+from sumfit.data.sets import SetSpec, missing_files, read_set
+from sumfit.errors import InputError
+
+__all__ = ["FileCheck", "check_files", "check_pairs", "check_sets", "overlaps"]
+
+_EDGES = (0, 4, 8, 16, 32, 64, 128, 256, 512)  # words; lower ends of the histogram's bins
+_MAX_SHOWN = 5
+_SHORTEST_REPEAT = 3  # words; shorter summaries stand in many sources by chance
+
+
+@dataclass(slots=True)
+class FileCheck:
+    """What one file holds.
+
+    Attributes:
+        name: The file.
+        n_pairs: Pairs read.
+        n_bad: Records that do not parse.
+        source_words: Histogram of source lengths, by lower end of the bin.
+        summary_words: The same for summaries.
+        suspicious: Rows by reason.
+        examples: For each reason the first line numbers.
+        messages: The first records that do not parse.
+        hashes: Hash of each source, for overlaps.
+    """
+
+    name: str
+    n_pairs: int = 0
+    n_bad: int = 0
+    source_words: Counter[int] = field(default_factory=Counter)
+    summary_words: Counter[int] = field(default_factory=Counter)
+    suspicious: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[int]] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+    hashes: Counter[int] = field(default_factory=Counter)
+
+    def lines(self) -> Iterator[str]:
+        """Say it in lines of text.
+
+        Yields:
+            Count, two histograms, suspicious rows, records that do not parse.
+        """
+        yield f"{self.name}: {self.n_pairs:,} pairs, {self.n_bad:,} bad records"
+        yield f"  source words   {_histogram(self.source_words)}"
+        yield f"  summary words  {_histogram(self.summary_words)}"
+        for reason, count in self.suspicious.most_common():
+            shown = ", ".join(map(str, self.examples[reason]))
+            yield f"  {count:,} suspicious: {reason} (lines {shown}{', ...' * (count > 5)})"
+        for message in self.messages:
+            yield f"  {message}"
+
+
+def check_files(paths: Sequence[str | Path], *, columns: Columns | None = None) -> list[FileCheck]:
+    """Check files of text-summary pairs.
+
+    Args:
+        paths: The files, in any format that `read_pairs` reads.
+        columns: Which columns to take.
+
+    Returns:
+        One result for each file.
+    """
+    checks = []
+    for path in paths:
+        report = ReadReport()
+        pairs = read_pairs(path, columns=columns, on_bad="skip", report=report)
+        check = check_pairs(str(path), pairs)
+        check.n_bad, check.messages = report.n_skipped, report.messages[:_MAX_SHOWN]
+        checks.append(check)
+    return checks
+
+
+def check_pairs(name: str, pairs: Iterable[Pair]) -> FileCheck:
+    """Check a stream of pairs.
+
+    Args:
+        name: What to call it.
+        pairs: The pairs.
+
+    Returns:
+        What they are like.
+    """
+    check = FileCheck(name)
+    for pair in pairs:
+        check.n_pairs += 1
+        n_source = len(pair.source.split())
+        check.source_words[_bin(n_source)] += 1
+        key = text_hash(pair.source)
+        if check.hashes[key]:
+            _note(check, "source seen before in this file", pair.line)
+        check.hashes[key] += 1
+        for summary in pair.summaries:
+            n_summary = len(summary.split())
+            check.summary_words[_bin(n_summary)] += 1
+            for reason in _suspicions(pair.source, summary, n_source, n_summary):
+                _note(check, reason, pair.line)
+    return check
+
+
+def overlaps(checks: Sequence[FileCheck]) -> Iterator[str]:
+    """Name the pairs of files that share sources.
+
+    Args:
+        checks: Results of `check_pairs`.
+
+    Yields:
+        One sentence for each two files that share any.
+    """
+    for first, second in combinations(checks, 2):
+        shared = len(first.hashes.keys() & second.hashes.keys())
+        if shared:
+            yield f"{shared:,} sources stand in both {first.name} and {second.name}"
+
+
+def check_sets(sets: Sequence[SetSpec], data_dir: Path, *, problems: list[str]) -> Iterator[str]:
+    """Read all files of a recipe and report on them.
+
+    Args:
+        sets: The sets.
+        data_dir: Where relative file names start.
+        problems: Problems that make training impossible are added here.
+
+    Yields:
+        Lines of the report.
+    """
+    n_by_split: Counter[str] = Counter()
+    checks = []
+    for spec in sets:
+        if missing_files([spec], data_dir):
+            continue  # named already
+        for split in ("train", "valid", "test"):
+            if not spec.has(split):
+                continue
+            name = f"{spec.name} {split}"
+            try:
+                check = check_pairs(name, read_set(spec, split, data_dir, "skip"))
+            except InputError as error:
+                problems.append(f"set {spec.name}: {error}")
+                continue
+            yield from check.lines()
+            checks.append(check)
+            n_by_split[split] += check.n_pairs
+            if not check.n_pairs:
+                problems.append(f"set {spec.name}: its {split} file holds no usable pair")
+    yield from overlaps(checks)
+    if sets and not n_by_split["valid"]:
+        yield "no set has a validation file: training cannot tell when to stop"
+
+
+def _suspicions(source: str, summary: str, n_source: int, n_summary: int) -> Iterator[str]:
+    if not source.strip() or not summary.strip():
+        yield "empty source or summary"
+        return
+    if n_summary > n_source:
+        yield "summary has more words than its source"
+    if source.strip() == summary.strip():
+        yield "summary equals its source"
+    elif n_summary >= _SHORTEST_REPEAT and source.startswith(summary.rstrip(".")):
+        yield "source begins with the summary"
+    if "<unk>" in summary:
+        yield "summary holds <unk>"
+    if "\ufffd" in source or "\ufffd" in summary:
+        yield "replacement character U+FFFD: decoded wrongly once"
+    if any(mark in source for mark in ("Ã©", "â€™", "â€œ", "Ã¼")):
+        yield "UTF-8 read as Latin-1 once"
+    if "<p>" in source or "</" in source or "&amp;" in source or "&quot;" in source:
+        yield "HTML in the source"
+
+
+def _note(check: FileCheck, reason: str, line: int) -> None:
+    check.suspicious[reason] += 1
+    shown = check.examples.setdefault(reason, [])
+    if len(shown) < _MAX_SHOWN:
+        shown.append(line)
+
+
+def _bin(n_words: int) -> int:
+    return max(edge for edge in _EDGES if edge <= n_words)
+
+
+def _histogram(counts: Counter[int]) -> str:
+    total = max(1, sum(counts.values()))
+    parts = []
+    for edge, following in zip(_EDGES, (*_EDGES[1:], None), strict=True):
+        if counts[edge]:
+            span = f"{edge}-{following - 1}" if following else f"{edge}+"
+            parts.append(f"{span}: {100 * counts[edge] / total:.1f} %")
+    return "  ".join(parts) or "none"
