@@ -1,0 +1,101 @@
+"""Running a file job from its first record, or its last crash, to its output.
+
+Owns the order of things: lock, parts, output, clean-up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sumfit.cli.jobs.output import write_output
+from sumfit.cli.jobs.parts import JobDirectory
+from sumfit.cli.jobs.pool import run_local
+from sumfit.cli.jobs.progress import Progress, count_records
+from sumfit.cli.jobs.spec import Chunk, JobSpec, read_chunks
+
+__all__ = ["JobReport", "run_job"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a job did.
+
+    Attributes:
+        n_records: Records of the output.
+        n_resumed: Those among them that an earlier run had finished.
+        n_errors: Records without a summary among those of this run.
+        seconds: Time of this run.
+    """
+
+    n_records: int
+    n_resumed: int
+    n_errors: int
+    seconds: float
+
+
+def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
+    """Summarise a file into another, going on where an earlier run was stopped.
+
+    The output has the input's records in order, each once, with its columns and those of the
+    summary; a record that cannot be summarised has an error instead. Whenever the process is
+    killed, the same call completes the job.
+
+    Args:
+        spec: The job.
+        show_progress: Write progress to standard error.
+
+    Returns:
+        Counts and time.
+
+    Raises:
+        SumfitError: If input, options or model cannot be used; finished parts are kept.
+    """
+    start = time.monotonic()
+    directory = JobDirectory(spec.output)
+    with directory.open(spec.fingerprint(), restart=spec.restart) as was_complete:
+        if was_complete:
+            return JobReport(0, 0, 0, time.monotonic() - start)
+        pending = _Pending(spec, directory.finished())
+        total = count_records(spec) if show_progress else None
+        n_resumed = len(pending.finished) * spec.chunk_size
+        progress = Progress(total, n_resumed=n_resumed, is_quiet=not show_progress)
+
+        def save(index: int, results: list[dict[str, Any]]) -> None:
+            directory.save(index, results)
+            progress.add(len(results), sum(result["error"] is not None for result in results))
+
+        if spec.engine == "ray":
+            from sumfit.cli.jobs.ray_engine import run_ray
+
+            run_ray(spec, pending, save)
+        else:
+            run_local(spec, iter(pending), save)
+        progress.close()
+        write_output(spec, directory.results(pending.n_chunks), directory.path / "output.tmp")
+        directory.finish()
+    return JobReport(
+        n_records=pending.n_records,
+        n_resumed=pending.n_records - progress.n_done,
+        n_errors=progress.n_errors,
+        seconds=time.monotonic() - start,
+    )
+
+
+class _Pending:
+    """The chunks that no earlier run finished; counts all of them on the way."""
+
+    def __init__(self, spec: JobSpec, finished: set[int]) -> None:
+        self._spec = spec
+        self.finished = finished
+        self.n_chunks = 0
+        self.n_records = 0
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for chunk in read_chunks(self._spec):
+            self.n_chunks = chunk.index + 1
+            self.n_records += len(chunk.texts)
+            if chunk.index not in self.finished:
+                yield chunk
