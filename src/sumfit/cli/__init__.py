@@ -1,1 +1,13 @@
-"""sumfit.cli."""
+"""The command line: one module per command; each parses, calls the library, prints.
+
+Results go to stdout and nothing else does; messages and progress go to stderr. Exit codes: 0
+good, 1 a run-time error, 2 wrong usage, 130 interrupted. A command's module is imported when the
+command runs, so that ``sumfit "text"`` loads neither torch nor a web server.
+
+To add a command, write a function with typer annotations in a module of its own and name it in
+`sumfit.cli.commands`.
+"""
+
+from sumfit.cli.app import main
+
+__all__ = ["main"]

@@ -71,8 +71,8 @@ def jobs_of(texts: Iterable[object], length: Mapping[str, Any]) -> Iterator[Job]
 
     Args:
         texts: Any iterable.
-        length: Length keywords; a list among them holds one value per text, apart from
-            ``limits``, which holds several for each.
+        length: Length keywords; a list or iterator among them holds one value per text, apart
+            from ``limits``, which holds several for each.
 
     Yields:
         One job per text.
@@ -88,6 +88,10 @@ def jobs_of(texts: Iterable[object], length: Mapping[str, Any]) -> Iterator[Job]
         for text in texts:
             yield Job(text, shared)
         return
+    lazy = {name: value for name, value in length.items() if isinstance(value, Iterator)}
+    if lazy:
+        yield from _lazily(texts, length, lazy)
+        return
     if isinstance(texts, Sequence):
         rows = expand_limits(length, n_items=len(texts))
     else:
@@ -100,6 +104,18 @@ def jobs_of(texts: Iterable[object], length: Mapping[str, Any]) -> Iterator[Job]
         taken += 1
     if taken < len(rows):
         raise BudgetError(f"there are {len(rows)} limits for {taken} texts; give one for each")
+
+
+def _lazily(
+    texts: Iterable[object], length: Mapping[str, Any], lazy: Mapping[str, Iterator[Any]]
+) -> Iterator[Job]:
+    """Advance each iterator of limits once per text, after the text."""
+    for text in texts:
+        try:
+            row = {name: next(values) for name, values in lazy.items()}
+        except StopIteration:
+            raise BudgetError("there are fewer limits than texts; give one for each") from None
+        yield Job(text, [{**length, **row}])
 
 
 def _is_several(value: object) -> bool:

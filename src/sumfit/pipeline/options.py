@@ -32,6 +32,7 @@ _CHOICES = {
     "profile": ("natural", "gigaword"),
 }
 _SWITCHES = (
+    "constraints",
     "repeat_words",
     "whole_words",
     "dangling_end",
@@ -56,6 +57,7 @@ class Options:
         bonus: Score added per token, in nats; ``None`` for the model's own.
         beam_size: ``K`` of the beam decoders.
         words_per_vertex: Words kept per vertex in the search; ``None`` for all the model gives.
+        constraints: Keep the constraints below; ``False`` allows everything, whatever they say.
         repeat_words: Allow a content word to occur twice.
         whole_words: Allow only words that occur in the source or in the model's lexicon.
         dangling_end: Allow an end that needs another word, such as an article or a comma.
@@ -69,6 +71,7 @@ class Options:
             ``None`` for the decoder's own.
         time_limit_s: Most seconds the search of one summary may take; ``None`` for no limit
             (with a limit, results may depend on the machine).
+        seed: Seed of the sampling decoders; ``None`` for their own.
     """
 
     n_best: int = 1
@@ -79,6 +82,7 @@ class Options:
     bonus: float | None = None
     beam_size: int = 20
     words_per_vertex: int | None = 5
+    constraints: bool = True
     repeat_words: bool = False
     whole_words: bool = True
     dangling_end: bool = False
@@ -90,6 +94,7 @@ class Options:
     profile: str = "natural"
     max_expansions: int | None = None
     time_limit_s: float | None = None
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -111,6 +116,10 @@ class Options:
                 raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
         if self.n_best > _MOST_CANDIDATES:
             raise ConfigError(f"n_best must be at most {_MOST_CANDIDATES}, was {self.n_best}")
+        if self.seed is not None and (
+            isinstance(self.seed, bool) or not isinstance(self.seed, int)
+        ):
+            raise ConfigError(f"seed must be a whole number, was {self.seed!r}")
         for name in ("bonus", "time_limit_s"):
             _check_number(name, getattr(self, name))
         for name in ("banned", "required"):

@@ -119,6 +119,7 @@ def search(
         "words_per_vertex": options.words_per_vertex,
         "constraints": constraints,
         "time_limit_s": options.time_limit_s,
+        "seed": options.seed,
     }
     if options.max_expansions is not None:
         settings["max_expansions"] = options.max_expansions

@@ -1,0 +1,265 @@
+"""The program: finding the command, running it, and what is printed when it fails.
+
+Owns the lazy command group, the default command and the exit codes. Does not own any command.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+import typer.core
+import typer.main
+
+from sumfit._version import __version__
+from sumfit.cli.commands import COMMANDS, DEFAULT, Command
+from sumfit.cli.terminal import in_flags, printable, use_utf8
+from sumfit.errors import MissingExtraError, SumfitError
+
+__all__ = ["main", "run"]
+
+_EPILOG = """Examples:
+
+sumfit "A long text ..." --max-chars 63
+
+sumfit "A long text ..." --preset seo-title --n-best 3
+
+sumfit --max-words 8 < article.txt
+
+sumfit summarize news.jsonl --field body --max-chars 60 --format jsonl
+
+sumfit inspect "A long text ..." --max-words 8
+
+Run sumfit COMMAND --help for the options of a command, sumfit text --help for those of the first
+three examples."""
+_OWN_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
+_PACKAGES_OF_EXTRA = {
+    "train": ("torch", "safetensors", "onnx", "onnxscript", "tensorboard", "rouge_score"),
+    "eval": ("rouge_score", "httpx", "matplotlib"),
+    "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),
+}
+
+
+class LazyCommand(typer.core.TyperCommand):
+    """Stands for a command until it runs; only then is its module imported."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        """Know the name and the one line of help, nothing more.
+
+        Args:
+            name: Name of the command.
+            command: Where it lives.
+        """
+        super().__init__(name, help=command.summary)
+        self._command = command
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """Import the command and hand over to it.
+
+        Args:
+            info_name: As in click.
+            args: As in click.
+            parent: As in click.
+            **extra: As in click.
+
+        Returns:
+            The context of the real command.
+        """
+        real = _load(str(self.name), self._command)
+        return real.make_context(info_name, args, parent, **extra)
+
+
+class LazyGroup(typer.core.TyperGroup):
+    """The group of all commands; lists them without importing any."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands that this installation has.
+
+        Args:
+            ctx: As in click.
+
+        Returns:
+            The names, in the order of the table.
+        """
+        return [name for name, command in COMMANDS.items() if _exists(command)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Find a command by name.
+
+        Args:
+            ctx: As in click.
+            cmd_name: Name of the command.
+
+        Returns:
+            The command, ``None`` if there is none of that name.
+        """
+        command = COMMANDS.get(cmd_name)
+        if command is None or not _exists(command):
+            return None
+        return LazyCommand(cmd_name, command)
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process.
+
+    Args:
+        argv: Arguments without the program's name; those of the process if not given.
+    """
+    sys.exit(run(list(sys.argv[1:] if argv is None else argv)))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the command line.
+
+    Args:
+        argv: Arguments without the program's name.
+
+    Returns:
+        The exit code.
+    """
+    use_utf8()
+    arguments, is_debugging = _without_debug(list(argv))
+    try:
+        problem = _problem_with(arguments)
+        if problem:
+            print(f"error: {problem}", file=sys.stderr)
+            return 2
+        _application().main(args=_with_default(arguments), prog_name="sumfit")
+    except SystemExit as leave:
+        return _exit_code(leave)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        _close_stdout()
+        return 1
+    except SumfitError as error:
+        if is_debugging:
+            raise
+        print(f"error: {printable(in_flags(str(error)))}", file=sys.stderr)
+        return error.exit_code
+    except Exception as error:
+        if is_debugging:
+            raise
+        print(
+            f"internal error: {type(error).__name__}: {printable(str(error))}\n"
+            "run the same command with --debug for details, and please report them",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+def _application() -> Any:
+    app = typer.Typer(
+        cls=LazyGroup,
+        name="sumfit",
+        help="Write summaries that fit: a text and a length limit in, a summary that keeps it out.",
+        epilog=_EPILOG,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(_root)
+    return typer.main.get_command(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"sumfit {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show a traceback when something fails.")
+    ] = False,
+) -> None:
+    """Hold the options of the program itself; both are dealt with before this runs."""
+
+
+def _load(name: str, command: Command) -> Any:
+    module_name, _, attribute = command.target.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in _PACKAGES_OF_EXTRA.get(command.extra, ()):
+            raise MissingExtraError(package, command.extra) from error
+        raise
+    if isinstance(found, typer.Typer):
+        return typer.main.get_command(found)
+    if not callable(found) or hasattr(found, "make_context"):
+        return found
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, context_settings={"help_option_names": ["--help", "-h"]})(found)
+    return typer.main.get_command(app)
+
+
+def _exists(command: Command) -> bool:
+    return importlib.util.find_spec(command.target.partition(":")[0]) is not None
+
+
+def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
+    """Take ``--debug`` out, wherever it stands before ``--``."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    kept = [word for word in arguments[:end] if word != "--debug"] + arguments[end:]
+    return kept, len(kept) < len(arguments) or os.environ.get("SUMFIT_DEBUG", "") not in ("", "0")
+
+
+def _with_default(arguments: list[str]) -> list[str]:
+    """Put the default command in front where no command is named."""
+    if not arguments:
+        piped = sys.stdin is not None and not sys.stdin.isatty()
+        return [DEFAULT] if piped else []
+    first = arguments[0]
+    if first in COMMANDS or first == "-h" or first.split("=")[0] in _OWN_OPTIONS:
+        return arguments
+    return [DEFAULT, *arguments]
+
+
+def _problem_with(arguments: list[str]) -> str:
+    """What is probably meant otherwise than it would be read; empty for nothing."""
+    first = arguments[0] if arguments else ""
+    if not first or first in COMMANDS or first.startswith("-") or len(first.split()) > 1:
+        return ""
+    if len(first) < 200 and Path(first).is_file():
+        name = printable(first)
+        return (
+            f"{name} is a file; to summarise it as one text run: sumfit [OPTIONS] < {name}; "
+            f"to summarise each of its lines or records run: sumfit summarize {name} [OPTIONS]"
+        )
+    near = difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
+    if near and len(arguments) > 1:
+        return (
+            f"there is no command {printable(first)!r}; did you mean {near[0]!r}? "
+            f"(to summarise the word itself: sumfit -- {printable(first)} ...)"
+        )
+    return ""
+
+
+def _exit_code(leave: SystemExit) -> int:
+    if leave.code is None:
+        return 0
+    return leave.code if isinstance(leave.code, int) else 1
+
+
+def _close_stdout() -> None:
+    """Point stdout at nothing, so that flushing it at exit does not fail again."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")

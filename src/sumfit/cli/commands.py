@@ -1,0 +1,57 @@
+"""Every command of the command line: where it lives and what it is for.
+
+Owns the table, which is read without importing any command.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["COMMANDS", "DEFAULT", "Command"]
+
+DEFAULT = "text"
+
+
+class Command(NamedTuple):
+    """One command.
+
+    Attributes:
+        target: ``module:name`` of a function with typer annotations, or of a `typer.Typer`.
+        summary: One line for the list of commands.
+        extra: Extra of sumfit that it needs, empty for none.
+    """
+
+    target: str
+    summary: str
+    extra: str = ""
+
+
+COMMANDS: dict[str, Command] = {
+    "text": Command(
+        "sumfit.cli.text:text", 'Summarise one text: what sumfit "text" runs by itself.'
+    ),
+    "summarize": Command(
+        "sumfit.cli.summarize:summarize", "Summarise every text of a file or of standard input."
+    ),
+    "inspect": Command(
+        "sumfit.cli.inspect:inspect", "Show the graph behind a summary and the path through it."
+    ),
+    "presets": Command("sumfit.cli.listing:presets", "List the named length limits."),
+    "units": Command("sumfit.cli.listing:units", "List what a limit can count."),
+    "model": Command("sumfit.cli.listing:model", "Describe a model and the defaults in use."),
+    "train": Command("sumfit.cli.train:train", "Train a model from a recipe.", "train"),
+    "train-reranker": Command(
+        "sumfit.cli.train_reranker:train_reranker", "Train a reranker from a recipe.", "train"
+    ),
+    "export": Command("sumfit.cli.export:export", "Turn a checkpoint into a model.", "train"),
+    "data": Command("sumfit.cli.data:app", "Check and pack training data."),
+    "evaluate": Command(
+        "sumfit.cli.evaluate:evaluate", "Score summaries against references.", "eval"
+    ),
+    "reproduce": Command(
+        "sumfit.cli.reproduce:reproduce", "Make the tables of the paper again.", "eval"
+    ),
+    "judge": Command("sumfit.cli.judge:judge", "Let a language model compare systems.", "eval"),
+    "bench": Command("sumfit.cli.bench:bench", "Measure speed on this machine."),
+    "serve": Command("sumfit.cli.serve:serve", "Serve summaries over HTTP.", "serve"),
+}

@@ -1,0 +1,61 @@
+"""``sumfit presets``, ``sumfit units`` and ``sumfit model``: what there is to choose from."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from sumfit.cli.options import ModelFlags, with_flags
+
+__all__ = ["model", "presets", "units"]
+
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def presets(as_json: Json = False) -> None:
+    """List the named length limits, with where each comes from."""
+    from dataclasses import asdict
+
+    from sumfit.length import PRESETS
+
+    if as_json:
+        print(json.dumps({name: asdict(preset) for name, preset in PRESETS.items()}, indent=2))
+        return
+    width = max(map(len, PRESETS))
+    for name, preset in PRESETS.items():
+        print(f"{name:<{width}}  {preset.limit:>4} {preset.unit:<6}  {preset.description}")
+
+
+def units(as_json: Json = False) -> None:
+    """List what a limit can count."""
+    from sumfit.length import UNITS
+
+    if as_json:
+        print(json.dumps({name: unit.description for name, unit in UNITS.items()}, indent=2))
+        return
+    width = max(map(len, UNITS))
+    for name, unit in UNITS.items():
+        print(f"{name:<{width}}  {unit.description}")
+
+
+@with_flags(flags=ModelFlags)
+def model(as_json: Json = False, *, flags: ModelFlags) -> None:
+    """Describe a model, the decoders, and the defaults in use."""
+    facts = flags.load().describe()
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    config = facts["config"]
+    shape = config["architecture"]
+    print(f"model      {facts['name']} ({facts['backend']}), sumfit {facts['version']}")
+    print(f"reads      at most {shape['max_source_tokens']} pieces of a text")
+    print(f"graph      {shape['min_vertices']} to {shape['max_vertices']} vertices")
+    print(f"profiles   {', '.join(config['profiles'])}")
+    bonus = ", ".join(f"{unit} {value:g}" for unit, value in config["bonus"].items())
+    print(f"bonus      {bonus or 'none'} (nats per piece)")
+    print(f"methods    {', '.join(facts['methods'])}")
+    print("defaults")
+    for name, value in facts["defaults"].items():
+        print(f"  {name:<20} {json.dumps(value)}")

@@ -1,0 +1,222 @@
+"""``sumfit summarize``: a file of texts in, a summary for each out, in order."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, TextIO, cast
+
+import typer
+
+from sumfit.cli.io import Item, open_output, read_items
+from sumfit.cli.jobs import JobSpec, run_job
+from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
+from sumfit.cli.records import error_record, json_line, record_of
+from sumfit.cli.terminal import Progress, printable
+from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
+from sumfit.hypothesis import Summary
+
+__all__ = ["summarize"]
+
+_MOST_MESSAGES = 20
+_JOB = "File jobs (--output)"
+
+
+@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags)
+def summarize(
+    file: Annotated[str, typer.Argument(help="File of texts; - for standard input.")] = "-",
+    format: Annotated[
+        str, typer.Option("--format", help="Output: text, or jsonl for everything known.")
+    ] = "text",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write, its format by its name; resumable if FILE is one.",
+        ),
+    ] = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option(help="lines, jsonl, csv, tsv or parquet; told from the name if not given."),
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option("--field", "--source-column", help="Field of the text [text or source]."),
+    ] = None,
+    limit_field: Annotated[
+        str | None, typer.Option(help="Field of each record's own limit, in --unit.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Field to carry into the JSONL output; repeatable."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads; one per processor if not given.")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Texts that a batching backend predicts at once.")
+    ] = None,
+    processes: Annotated[
+        int, typer.Option(help="Processes of a file job.", rich_help_panel=_JOB)
+    ] = 1,
+    output_field: Annotated[
+        str, typer.Option(help="Column of the summary in a job's output.", rich_help_panel=_JOB)
+    ] = "summary",
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Start a job again.", rich_help_panel=_JOB)
+    ] = False,
+    engine: Annotated[
+        str, typer.Option(help="local, or ray for a cluster.", rich_help_panel=_JOB)
+    ] = "local",
+    gpus: Annotated[
+        float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_JOB)
+    ] = 0.0,
+    *,
+    length: LengthFlags,
+    summary: SummaryFlags,
+    model: ModelFlags,
+) -> None:
+    """Summarise every text of a file, in order, as results come.
+
+    sumfit summarize news.txt --max-words 8
+
+    sumfit summarize news.jsonl.gz --field body --max-chars 60 --format jsonl --keep id
+
+    sumfit summarize subtitles.csv --limit-field width --unit cells
+
+    sumfit summarize big.parquet --max-chars 60 -o out.parquet --processes 4
+
+    With --output, the input's columns are kept and the job is resumable: the same command after
+    a crash goes on where it stopped. A text that cannot be summarised gives an empty line (text)
+    or a record with an error (jsonl); the others come through, and the exit code is 1 at the end.
+    """
+    if format not in ("text", "jsonl"):
+        raise ConfigError(f"--format must be text or jsonl, was {format!r}")
+    if output not in (None, "-") and file != "-":
+        options = {**length.keywords(), **summary.keywords()}
+        _run_job(
+            JobSpec(
+                input=Path(file),
+                output=Path(str(output)),
+                options=options,
+                model=model.model,
+                field=field or "text",
+                limit_field=limit_field,
+                output_field=output_field,
+                n_processes=processes,
+                engine=cast(Any, engine),
+                n_gpus=gpus,
+                restart=restart,
+            )
+        )
+        return
+    keywords = _lengths(length, limit_field)
+    items = read_items(
+        file, format=input_format, text_field=field, limit_field=limit_field, keep=keep or ()
+    )
+    summarizer = model.load(n_workers=workers)
+    with open_output(output) as stream, Progress("texts") as progress:
+        results = _results(
+            summarizer, items, {**keywords, **summary.keywords()}, limit_field, batch_size
+        )
+        writer = _Writer(stream, format)
+        for item, summaries in results:
+            writer.write(item, summaries)
+            progress.advance(writer.n_failed)
+    if writer.n_failed:
+        print(
+            f"{writer.n_failed} of {writer.n_items} texts have no summary"
+            + ("" if writer.n_failed <= _MOST_MESSAGES else f"; the first {_MOST_MESSAGES} above"),
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+
+
+def _run_job(spec: JobSpec) -> None:
+    report = run_job(spec, show_progress=sys.stderr.isatty())
+    resumed = f", {report.n_resumed} of them from an earlier run" if report.n_resumed else ""
+    print(f"{report.n_records} records in {spec.output}{resumed}", file=sys.stderr)
+    if report.n_errors:
+        print(f"{report.n_errors} of {report.n_records} texts have no summary", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+class _Writer:
+    """Writes results and counts the failures."""
+
+    def __init__(self, stream: TextIO, format: str) -> None:
+        self._stream = stream
+        self._format = format
+        self.n_items = 0
+        self.n_failed = 0
+
+    def write(self, item: Item, summaries: list[Summary]) -> None:
+        self.n_items += 1
+        error = item.error or next((one.error for one in summaries if one.error), None)
+        is_blank = self._format == "text" and item.text is not None and not item.text.strip()
+        if error is not None and not is_blank:
+            self.n_failed += 1
+            if self.n_failed <= _MOST_MESSAGES:
+                place = f"line {item.line}: " if item.line and item.error is None else ""
+                print(f"{place}{printable(str(error))}", file=sys.stderr)
+        for one in summaries:
+            if self._format == "text":
+                self._stream.write(f"{one.text}\n")
+            else:
+                self._stream.write(json_line(_record(item, one)) + "\n")
+        self._stream.flush()
+
+
+def _record(item: Item, summary: Summary) -> dict[str, Any]:
+    place: dict[str, Any] = {"line": item.line} if item.line else {}
+    result = error_record(item.error) if item.error is not None else record_of(summary)
+    return {**item.kept, **place, **result}
+
+
+def _lengths(length: LengthFlags, limit_field: str | None) -> dict[str, Any]:
+    """Length keywords; several limits mean several for each text."""
+    keywords = length.keywords()
+    several = [name for name, value in keywords.items() if isinstance(value, list)]
+    if not several:
+        return keywords
+    name = several[0]
+    flag = "--" + name.replace("_", "-")
+    if limit_field is not None:
+        raise ConflictingBudgetError(
+            f"{flag} and --limit-field are two length specifications; give one of them"
+        )
+    if not name.startswith("max_"):
+        raise BudgetError(f"several limits go with --max-..., was {flag}; give one value there")
+    limits = keywords.pop(name)
+    unit = name.removeprefix("max_")
+    return {**keywords, "limits": limits} | ({} if unit == "length" else {"unit": unit})
+
+
+def _results(
+    summarizer: Any,
+    items: Iterator[Item],
+    keywords: dict[str, Any],
+    limit_field: str | None,
+    batch_size: int | None,
+) -> Iterator[tuple[Item, list[Summary]]]:
+    """Pair each item with its summaries; a bad item passes through beside the model."""
+    waiting: deque[Item] = deque()
+    limits: deque[int] = deque()
+
+    def texts() -> Iterator[str | None]:
+        for item in items:
+            waiting.append(item)
+            limits.append(item.limit or 0)
+            yield item.text
+
+    def own_limits() -> Iterator[int]:
+        while True:
+            yield limits.popleft()
+
+    if limit_field is not None:
+        keywords = {**keywords, "max_length": own_limits()}
+    for result in summarizer.stream(texts(), batch_size=batch_size, **keywords):
+        yield waiting.popleft(), result if isinstance(result, list) else [result]

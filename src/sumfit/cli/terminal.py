@@ -1,0 +1,123 @@
+"""What a terminal may be shown: UTF-8 streams, harmless strings, a line of progress.
+
+Owns how things look on stdout and stderr. Does not own what is printed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from types import TracebackType
+from typing import TextIO
+
+__all__ = ["Progress", "in_flags", "printable", "use_utf8"]
+
+_BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+_INTERVAL_S = 0.1
+_KEYWORD = re.compile(
+    r"\b((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
+    r"|on_infeasible|method)=(?=(\S?))"
+)
+
+
+def use_utf8() -> None:
+    """Make stdout and stderr UTF-8 whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def printable(text: str) -> str:
+    r"""A text that cannot steer a terminal.
+
+    Args:
+        text: Any string, for example part of a damaged file.
+
+    Returns:
+        The text with control characters, direction overrides and lone surrogates spelled out as
+        ``\x1b``; line feeds stay.
+    """
+    return "".join(
+        character if character == "\n" or not _is_hostile(character) else _spelled(character)
+        for character in text
+    )
+
+
+def in_flags(message: str) -> str:
+    """An error message of the library in the command line's words.
+
+    Args:
+        message: It may name keyword arguments, as in ``max_chars=60``.
+
+    Returns:
+        The message with ``--max-chars 60`` in their place.
+    """
+    return _KEYWORD.sub(
+        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
+    )
+
+
+class Progress:
+    """A line on stderr that counts, shown only where stderr is a terminal.
+
+    Nothing is shown where results go to the same terminal: they are progress enough.
+    """
+
+    def __init__(self, what: str, *, stream: TextIO | None = None) -> None:
+        """Start the clock.
+
+        Args:
+            what: What is counted, in the plural.
+            stream: Where to write; stderr if not given.
+        """
+        self._what = what
+        self._stream = stream or sys.stderr
+        self._started = time.monotonic()
+        self._shown = 0.0
+        self._count = 0
+        self._is_shown = self._stream.isatty() and not sys.stdout.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._is_shown and self._count:
+            self._show(end="\n")
+
+    def advance(self, n_failed: int) -> None:
+        """Count one more.
+
+        Args:
+            n_failed: How many have failed so far.
+        """
+        self._count += 1
+        now = time.monotonic()
+        if self._is_shown and now - self._shown >= _INTERVAL_S:
+            self._shown = now
+            self._show(end="", n_failed=n_failed)
+
+    def _show(self, *, end: str, n_failed: int = 0) -> None:
+        elapsed = time.monotonic() - self._started
+        rate = self._count / elapsed if elapsed > 0 else 0.0
+        failed = f", {n_failed:,} failed" if n_failed else ""
+        minutes, seconds = divmod(int(elapsed), 60)
+        line = f"{self._count:,} {self._what}, {rate:,.0f}/s{failed}, {minutes}:{seconds:02d}"
+        self._stream.write(f"\r\x1b[K{line}{end}")
+        self._stream.flush()
+
+
+def _is_hostile(character: str) -> bool:
+    code = ord(character)
+    return code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or character in _BIDI
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,88 @@
+"""``sumfit "text"``: one text in, its summary out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
+from sumfit.cli.records import json_line, record_of
+from sumfit.errors import ConfigError, InputError
+from sumfit.hypothesis import Summary
+
+__all__ = ["read_text", "text"]
+
+
+@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags)
+def text(
+    text: Annotated[
+        str | None, typer.Argument(help="The text; standard input if left out or -.")
+    ] = None,
+    *,
+    format: Annotated[
+        str, typer.Option("--format", help="text, or json for everything that is known.")
+    ] = "text",
+    length: LengthFlags,
+    summary: SummaryFlags,
+    model: ModelFlags,
+) -> None:
+    """Summarise one text.
+
+    sumfit "A long text ..." --max-chars 63
+
+    sumfit "A long text ..." --max-words 4,8,12
+
+    sumfit --preset seo-title --n-best 3 < article.txt
+    """
+    if format not in ("text", "json", "jsonl"):
+        raise ConfigError(f"--format must be text or json, was {format!r}")
+    keywords = {**length.keywords(), **summary.keywords()}
+    source = read_text(text)
+    result = model.load(n_workers=1)(source, **keywords)
+    for one in result if isinstance(result, list) else [result]:
+        _show(one, format)
+
+
+def read_text(text: str | None) -> str:
+    """The text of an argument, or all of standard input.
+
+    Args:
+        text: The argument; ``None`` and ``-`` mean standard input.
+
+    Returns:
+        The text.
+
+    Raises:
+        InputError: If standard input is not UTF-8.
+        ConfigError: If there is no text at all.
+    """
+    if text is not None and text != "-":
+        return text
+    if text is None and sys.stdin.isatty():
+        raise ConfigError('give a text, as in: sumfit "A long text ..." --max-chars 63')
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"standard input is not UTF-8 (line {line}, byte {error.start}: "
+            f"0x{data[error.start]:02x}); convert it to UTF-8"
+        ) from error
+
+
+def _show(summary: Summary, format: str) -> None:
+    if format != "text":
+        print(json_line(record_of(summary)))
+        return
+    for one in (summary, *summary.alternatives):
+        print(one.text)
+    note: Any = None
+    if summary.origin == "cut":
+        note = "no summary fits, so this is a cut of the source"
+    elif summary.source_truncated:
+        note = "the text is longer than the model reads; its end was not seen"
+    if note:
+        print(f"note: {note}", file=sys.stderr)

@@ -1,0 +1,79 @@
+"""The public names: sorted, documented by their presence, importable, and cheap to import."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import sumfit
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert sumfit.__all__ == sorted(sumfit.__all__)
+    for name in sumfit.__all__:
+        assert getattr(sumfit, name) is not None
+    assert set(sumfit.__all__) <= set(dir(sumfit))
+
+
+def test_public_names() -> None:
+    assert sumfit.__all__ == [
+        "DAG",
+        "Hypothesis",
+        "LengthBudget",
+        "NBest",
+        "Options",
+        "SumfitError",
+        "Summarizer",
+        "Summary",
+        "Tokenizer",
+        "__version__",
+        "measure",
+        "pipeline",
+    ]
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'sumfit' has no attribute 'Sumarizer'"):
+        _ = sumfit.Sumarizer
+
+
+@pytest.mark.parametrize("module", ["pipeline", "runtime", "text", "length", "decoding", "data"])
+def test_every_package_exports_what_it_says(module: str) -> None:
+    package = importlib.import_module(f"sumfit.{module}")
+    for name in getattr(package, "__all__", []):
+        assert getattr(package, name) is not None
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.strip()
+
+
+HEAVY = ("torch", "fastapi", "pyarrow", "matplotlib", "pandas")
+
+
+def test_the_pipeline_is_callable_whatever_was_imported_first() -> None:
+    for first in ("sumfit", "sumfit.pipeline", "sumfit.pipeline.summarizer"):
+        code = f"import {first}, sumfit; print(callable(sumfit.pipeline), sumfit.pipeline.__name__)"
+        assert run(code) == "True sumfit.pipeline"
+
+
+def test_importing_sumfit_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, sumfit\n"
+        "print([name for name in (*%r, 'numpy', 'numba', 'onnxruntime') if name in sys.modules])"
+    )
+    assert run(code % (HEAVY,)) == "[]"
+
+
+def test_summarizing_never_imports_an_extra(tiny_model: object, texts: tuple[str, ...]) -> None:
+    code = (
+        "import sys, sumfit\n"
+        f"fit = sumfit.Summarizer.from_pretrained({str(tiny_model)!r})\n"
+        f"fit({texts[0]!r}, max_chars=40)\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    assert run(code) == "[]"
