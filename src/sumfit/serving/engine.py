@@ -151,5 +151,5 @@ def reply_of(summary: Summary) -> dict[str, Any]:
         reply["alternatives"] = [reply_of(other) for other in summary.alternatives]
     if summary.error is not None:
         problem = from_sumfit_error(summary.error)
-        reply["error"] = {"type": error_type(summary.error), "message": problem.message}
+        reply["error"] = {"type": error_type(type(summary.error)), "message": problem.message}
     return reply

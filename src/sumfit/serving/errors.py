@@ -103,16 +103,16 @@ class Problem(Exception):
         return json.dumps(self.as_dict(request_id)).encode("ascii")
 
 
-def error_type(error: SumfitError) -> str:
+def error_type(kind: type[SumfitError]) -> str:
     """Name an exception class as clients see it.
 
     Args:
-        error: Any error of sumfit.
+        kind: Class of an error of sumfit.
 
     Returns:
         The class name in snake case without ``Error``, such as ``infeasible_budget``.
     """
-    name = type(error).__name__.removesuffix("Error")
+    name = kind.__name__.removesuffix("Error")
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
@@ -129,11 +129,11 @@ def from_sumfit_error(error: SumfitError, *, retry_after_s: int | None = None) -
     """
     if error.http_status == 500:
         message = "the server could not use its model; the operator's log has the reason"
-        return Problem(500, message, kind=error_type(error))
+        return Problem(500, message, kind=error_type(type(error)))
     return Problem(
         error.http_status,
         printable(str(error), limit=600),
-        kind=error_type(error),
+        kind=error_type(type(error)),
         retry_after_s=retry_after_s,
     )
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from sumfit._version import __version__
 from sumfit.data.readers import Format, file_format, read_rows
 from sumfit.errors import ConfigError
+from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.runtime import ModelDirectory
 
 __all__ = ["Chunk", "JobSpec", "read_chunks"]
@@ -80,8 +81,12 @@ class JobSpec:
                 raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
         if self.engine not in ("local", "ray"):
             raise ConfigError(f"engine must be 'local' or 'ray', was {self.engine!r}")
-        if "limits" in self.options:
-            raise ConfigError("a file job has one limit for each record; leave limits out")
+        for name in ("limits", *LENGTH_KEYWORDS):
+            if isinstance(self.options.get(name), list):
+                raise ConfigError(
+                    f"a file job has one limit for each record, {name} has several; give one, or "
+                    "a column of limits with --limit-field"
+                )
         if not self.input.is_file():
             raise ConfigError(f"input {self.input} is not a file; give a file that exists")
         if self.output.resolve() == self.input.resolve():
