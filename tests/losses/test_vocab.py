@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 
-from sumfit.losses import best_words, score_words, vocab
+from sumfit.losses import guess_words, score_words, vocab
 
 
-@pytest.mark.parametrize("slice_elements", [40, 1 << 29])
+@pytest.mark.parametrize(("slice_elements", "kept"), [(40, 1 << 31), (40, 0), (1 << 29, 1 << 31)])
 def test_scores_and_gradients_equal_dense_log_softmax(
-    slice_elements: int, monkeypatch: pytest.MonkeyPatch
+    slice_elements: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vocab, "_MAX_SLICE_ELEMENTS", slice_elements)
+    monkeypatch.setattr(vocab, "_MAX_KEPT_ELEMENTS", kept)
     gen = torch.Generator().manual_seed(0)
     hidden = torch.randn(2, 5, 6, generator=gen)
     weight = torch.randn(11, 6, generator=gen)
@@ -35,5 +36,6 @@ def test_scores_and_gradients_equal_dense_log_softmax(
 
     for ours, theirs in zip(run(False), run(True), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
-    best = best_words(hidden, weight, n_special=4)
-    assert best.equal((hidden @ weight[4:].T).argmax(-1) + 4)
+    guesses = guess_words(hidden, weight, targets, n_special=4)
+    assert guesses.best.equal((hidden @ weight[4:].T).argmax(-1) + 4)
+    torch.testing.assert_close(guesses.match_logp, run(True)[0])

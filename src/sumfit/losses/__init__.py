@@ -5,16 +5,16 @@ from __future__ import annotations
 from sumfit.losses.dag_loss import DagNll, best_alignment, dag_nll
 from sumfit.losses.glancing import choose_revealed
 from sumfit.losses.objective import GraphModel, LossOutput, objective
-from sumfit.losses.vocab import best_words, score_words
+from sumfit.losses.vocab import guess_words, score_words
 
 __all__ = [
     "DagNll",
     "GraphModel",
     "LossOutput",
     "best_alignment",
-    "best_words",
     "choose_revealed",
     "dag_nll",
+    "guess_words",
     "objective",
     "score_words",
 ]

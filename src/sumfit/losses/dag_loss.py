@@ -1,7 +1,7 @@
 r"""Negative log-probability of a target under a graph, summed over all paths, and its best path.
 
 Owns the recursions over target words, in plain torch, and the choice of a faster version on a
-GPU (`sumfit.losses.dag_triton`). Does not own the scores that go in (`sumfit.losses.vocab`).
+GPU (`sumfit.losses.kernels.dag`). Does not own the scores that go in (`sumfit.losses.vocab`).
 
 With ``m[j, u]`` the log-probability of target word ``u`` at vertex ``j`` and ``l[i, j]`` that of a
 link (docs/algorithms.md, Eq. 2)::
@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from sumfit.losses.kernels import has_kernels
 
 __all__ = ["DagNll", "best_alignment", "dag_nll"]
 
@@ -80,25 +82,11 @@ def best_alignment(
         ``(B, S)`` int64 index of the target word; -1 off the path and where no path exists.
     """
     match, link = match_logp.float(), link_logp.float()
-    n_items, size, n_words = match.shape
-    alpha = _start(match)
-    tables, origins = [alpha], []
-    for word in range(n_words):
-        best, origin = (alpha[:, :, None] + link).max(dim=1)
-        alpha = best + match[:, :, word]
-        tables.append(alpha)
-        origins.append(origin)
-    final = _at(torch.stack(tables, 1), n_targets) + _to_end(link, n_vertices)
-    best, vertex = final.max(dim=1)
-    alignment = torch.full((n_items, size), -1, dtype=torch.int64, device=match.device)
-    for word in range(n_words - 1, -1, -1):
-        is_emitted = (word < n_targets) & (best > -math.inf)
-        here = alignment.gather(1, vertex[:, None])
-        emitted = torch.where(is_emitted[:, None], word, here)
-        alignment.scatter_(1, vertex[:, None], emitted)
-        before = origins[word].gather(1, vertex[:, None])[:, 0]
-        vertex = torch.where(is_emitted, before, vertex)
-    return alignment
+    if has_kernels(match):
+        from sumfit.losses.kernels import dag
+
+        return dag.best_alignment(match, link, n_vertices, n_targets)
+    return _best_alignment(match, link, n_vertices, n_targets)
 
 
 class _DagNll(torch.autograd.Function):
@@ -108,7 +96,13 @@ class _DagNll(torch.autograd.Function):
     def forward(
         ctx: Any, match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        logp, posterior, link_posterior = _sweep(match, link, n_vertices, n_targets)
+        scores = (match, link, n_vertices, n_targets)
+        if has_kernels(match):
+            from sumfit.losses.kernels import dag
+
+            logp, posterior, link_posterior = dag.sweep(*scores)
+        else:
+            logp, posterior, link_posterior = _sweep(*scores)
         ctx.save_for_backward(posterior, link_posterior)
         ctx.mark_non_differentiable(posterior)
         return -logp, posterior
@@ -154,6 +148,28 @@ def _sweep(
         posterior[:, :, word] = joint.sum(dim=1)
         beta = onward.logsumexp(dim=2)
     return logp, posterior, link_posterior
+
+
+def _best_alignment(match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: Tensor) -> Tensor:
+    n_items, size, n_words = match.shape
+    alpha = _start(match)
+    tables, origins = [alpha], []
+    for word in range(n_words):
+        best, origin = (alpha[:, :, None] + link).max(dim=1)
+        alpha = best + match[:, :, word]
+        tables.append(alpha)
+        origins.append(origin)
+    final = _at(torch.stack(tables, 1), n_targets) + _to_end(link, n_vertices)
+    best, vertex = final.max(dim=1)
+    alignment = torch.full((n_items, size), -1, dtype=torch.int64, device=match.device)
+    for word in range(n_words - 1, -1, -1):
+        is_emitted = (word < n_targets) & (best > -math.inf)
+        here = alignment.gather(1, vertex[:, None])
+        emitted = torch.where(is_emitted[:, None], word, here)
+        alignment.scatter_(1, vertex[:, None], emitted)
+        before = origins[word].gather(1, vertex[:, None])[:, 0]
+        vertex = torch.where(is_emitted, before, vertex)
+    return alignment
 
 
 def _start(match: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from sumfit.losses.dag_loss import best_alignment, dag_nll
 from sumfit.losses.glancing import choose_revealed
-from sumfit.losses.vocab import best_words, score_words
+from sumfit.losses.vocab import guess_words, score_words
 
 __all__ = ["GraphModel", "LossOutput", "objective"]
 
@@ -162,13 +162,12 @@ def _align(
 ) -> tuple[Tensor, Tensor]:
     """Return the best alignment and where the vertex would have emitted that word by itself."""
     weight = model.embedding.weight
-    match_logp = score_words(hidden, weight, target_ids, n_special=model.n_special).match_logp
+    match_logp, best = guess_words(hidden, weight, target_ids, n_special=model.n_special)
     alignment = best_alignment(
         match_logp, model.link_logp(hidden, mask), n_vertices=n_vertices, n_targets=n_targets
     )
     words = target_ids.gather(1, alignment.clamp(min=0))
-    predicted = best_words(hidden, weight, n_special=model.n_special)
-    return alignment, (predicted == words) & (alignment >= 0)
+    return alignment, (best == words) & (alignment >= 0)
 
 
 def _force(match_logp: Tensor, alignment: Tensor, revealed: Tensor) -> Tensor:

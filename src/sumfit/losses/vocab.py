@@ -1,4 +1,4 @@
-"""Log-probabilities of the target words at every vertex, without keeping ``(B, S, V)``.
+"""Log-probabilities of the target words at every vertex, without a float32 ``(B, S, V)``.
 
 Owns the log-sum-exp over the vocabulary, in slices of rows so that memory stays bounded, and its
 gradient. A target word's own logit is one small product with its embedding.
@@ -13,9 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["WordScores", "best_words", "score_words"]
+from sumfit.losses.kernels import has_kernels
 
-_MAX_SLICE_ELEMENTS = 1 << 29  # logits held at once: 1 GB in bfloat16
+__all__ = ["WordGuesses", "WordScores", "guess_words", "score_words"]
+
+_MAX_SLICE_ELEMENTS = 1 << 29  # logits computed at once: 1 GB in bfloat16
+_MAX_KEPT_ELEMENTS = 1 << 31  # logits kept for the backward pass, which else computes them again
 
 
 class WordScores(NamedTuple):
@@ -30,12 +33,25 @@ class WordScores(NamedTuple):
     uniform_nll: Tensor
 
 
+class WordGuesses(NamedTuple):
+    """Scores of target words without gradients, and what each vertex would say by itself.
+
+    Attributes:
+        match_logp: ``(B, S, U)`` float32 log-probability of each target word at each vertex.
+        best: ``(B, S)`` int64 most probable word of each vertex.
+    """
+
+    match_logp: Tensor
+    best: Tensor
+
+
 def score_words(
     hidden: Tensor, weight: Tensor, target_ids: Tensor, *, n_special: int
 ) -> WordScores:
     """Score the target words at every vertex under a softmax over the real words.
 
-    Time O(B S V D); memory O(slice) for logits, which the backward pass computes again.
+    Time O(B S V D). The logits are kept for the backward pass up to a bound, and computed again
+    beyond it.
 
     Args:
         hidden: ``(B, S, D)`` vertex states.
@@ -46,36 +62,40 @@ def score_words(
     Returns:
         Scores with gradients to ``hidden`` and ``weight``.
     """
-    n_items, size, width = hidden.shape
-    rows = hidden.reshape(-1, width)
+    rows = hidden.reshape(-1, hidden.shape[-1])
     total: Tensor = _LinearLogSumExp.apply(rows, weight, n_special)  # type: ignore[no-untyped-call]
-    total = total.view(n_items, size)
+    total = total.view(hidden.shape[:2])
     with torch.autocast(hidden.device.type, enabled=False):
-        # The embeddings are rounded as in the large product, so that both parts of
-        # logit - total agree where p is close to 1.
-        words = F.embedding(target_ids, weight).to(hidden.dtype).float()
-        states = hidden.float()
-        logits = states @ words.transpose(1, 2)
+        match_logp = _target_logits(hidden, weight, target_ids) - total[..., None]
         mean_word = weight[n_special:].mean(dim=0).float()
-        return WordScores(logits - total[..., None], total - states @ mean_word)
+        return WordScores(match_logp, total - hidden.float() @ mean_word)
 
 
 @torch.no_grad()
-def best_words(hidden: Tensor, weight: Tensor, *, n_special: int) -> Tensor:
-    """Return the most probable word of every vertex.
+def guess_words(
+    hidden: Tensor, weight: Tensor, target_ids: Tensor, *, n_special: int
+) -> WordGuesses:
+    """Score the target words and find each vertex's most probable word, without gradients.
 
     Args:
         hidden: ``(B, S, D)`` vertex states.
         weight: ``(V, D)`` word embeddings.
-        n_special: Ids below this one are never returned.
+        target_ids: ``(B, U)`` target words.
+        n_special: Ids below this one are never returned and take no probability.
 
     Returns:
-        ``(B, S)`` int64.
+        Scores and words.
     """
-    rows = hidden.reshape(-1, hidden.shape[-1])
     table = weight.to(hidden.dtype)
-    best = [_logits(part, table, n_special).argmax(dim=1) for part in _slices(rows, table)]
-    return torch.cat(best).view(hidden.shape[:2])
+    totals, words = [], []
+    for part in _slices(hidden.reshape(-1, hidden.shape[-1]), table):
+        total, best = _row_totals(_logits(part, table), n_special, wants_best=True)
+        totals.append(total)
+        words.append(best)
+    total = torch.cat(totals).view(hidden.shape[:2])
+    with torch.autocast(hidden.device.type, enabled=False):
+        match_logp = _target_logits(hidden, weight, target_ids) - total[..., None]
+    return WordGuesses(match_logp, torch.cat(words).view(hidden.shape[:2]))
 
 
 class _LinearLogSumExp(torch.autograd.Function):
@@ -84,13 +104,15 @@ class _LinearLogSumExp(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, n_special: int) -> Tensor:
         table = weight.to(hidden.dtype)
-        total = torch.cat(
-            [
-                _logits(part, table, n_special).float().logsumexp(dim=1)
-                for part in _slices(hidden, table)
-            ]
-        )
+        keeps = hidden.shape[0] * table.shape[0] <= _MAX_KEPT_ELEMENTS
+        totals, kept = [], []
+        for part in _slices(hidden, table):
+            logits = _logits(part, table)
+            totals.append(_row_totals(logits, n_special, wants_best=False)[0])
+            kept.append(logits if keeps and any(ctx.needs_input_grad) else None)
+        total = torch.cat(totals)
         ctx.save_for_backward(hidden, table, total)
+        ctx.kept = kept
         ctx.n_special = n_special
         ctx.weight_dtype = weight.dtype
         return total
@@ -98,25 +120,57 @@ class _LinearLogSumExp(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad_total: Tensor) -> tuple[Tensor, Tensor, None]:
         hidden, table, total = ctx.saved_tensors
+        kept, ctx.kept = ctx.kept, [None] * len(ctx.kept)  # overwritten below: use them once
         grad_hidden = torch.empty_like(hidden)
-        grad_table = torch.zeros(table.shape, dtype=torch.float32, device=table.device)
+        grad_table: Tensor | None = None
         start = 0
-        for part in _slices(hidden, table):
+        for part, logits in zip(_slices(hidden, table), kept, strict=True):
             rows = slice(start, start + part.shape[0])
-            logits = _logits(part, table, ctx.n_special).float()
-            grad = ((logits - total[rows, None]).exp() * grad_total[rows, None]).to(hidden.dtype)
-            grad_hidden[rows] = grad @ table
-            grad_table += grad.T @ part
+            logits = _logits(part, table) if logits is None else logits
+            grad = _softmax_grad_(logits, total[rows], grad_total[rows], ctx.n_special)
+            torch.mm(grad, table, out=grad_hidden[rows])
+            added = grad.T @ part
+            grad_table = added.float() if grad_table is None else grad_table + added
             start += part.shape[0]
+        assert grad_table is not None
         return grad_hidden, grad_table.to(ctx.weight_dtype), None
+
+
+def _target_logits(hidden: Tensor, weight: Tensor, target_ids: Tensor) -> Tensor:
+    # Rounded as in the large product, so that logit and total agree where p is close to 1.
+    words = F.embedding(target_ids, weight).to(hidden.dtype).float()
+    return hidden.float() @ words.transpose(1, 2)
 
 
 def _slices(rows: Tensor, table: Tensor) -> tuple[Tensor, ...]:
     return torch.split(rows, max(1, _MAX_SLICE_ELEMENTS // table.shape[0]))
 
 
-def _logits(rows: Tensor, table: Tensor, n_special: int) -> Tensor:
+def _logits(rows: Tensor, table: Tensor) -> Tensor:
     with torch.autocast(rows.device.type, enabled=False):
-        logits = rows @ table.T
+        return rows @ table.T
+
+
+def _row_totals(logits: Tensor, n_special: int, *, wants_best: bool) -> tuple[Tensor, Tensor]:
+    """Return ``(N,)`` log-sum-exp over the real words and ``(N,)`` best words."""
+    if has_kernels(logits):
+        from sumfit.losses.kernels import vocab
+
+        if logits.shape[1] <= vocab.MAX_VOCAB:
+            return vocab.row_totals(logits, n_special=n_special, wants_best=wants_best)
+    real = logits[:, n_special:].float()
+    best = real.argmax(dim=1) + n_special if wants_best else torch.empty(0, dtype=torch.int64)
+    return real.logsumexp(dim=1), best
+
+
+def _softmax_grad_(logits: Tensor, total: Tensor, grad_total: Tensor, n_special: int) -> Tensor:
+    """Return ``grad_total * softmax(logits)`` in the memory of the logits, 0 at special words."""
+    if has_kernels(logits):
+        from sumfit.losses.kernels import vocab
+
+        if logits.shape[1] <= vocab.MAX_VOCAB:
+            vocab.softmax_grad_(logits, total, grad_total, n_special=n_special)
+            return logits
     logits[:, :n_special] = -math.inf
+    logits.sub_(total[:, None]).exp_().mul_(grad_total[:, None])
     return logits

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sumfit.models.attention import attend
+from sumfit.models.attention import cross_attend, self_attend
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD, DATConfig
 
 __all__ = ["DAT", "vertex_ids", "vertex_mask"]
@@ -67,12 +67,9 @@ class DAT(nn.Module):
         self.n_special = N_SPECIAL
         width = config.width
         self.embedding = nn.Embedding(config.vocab_size, width)
-        self.source_position = nn.Embedding(config.max_source_tokens, width)
-        self.vertex_position = nn.Embedding(config.max_vertices, width)
+        self.source_entry = Entry(config, config.max_source_tokens)
+        self.vertex_entry = Entry(config, config.max_vertices)
         self.limit = nn.Embedding(config.n_limit_buckets, width) if config.n_limit_buckets else None
-        self.source_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
-        self.vertex_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
         self.encoder = nn.ModuleList(Block(config) for _ in range(config.n_encoder_layers))
         self.decoder = nn.ModuleList(
             Block(config, reads_source=True) for _ in range(config.n_decoder_layers)
@@ -104,8 +101,7 @@ class DAT(nn.Module):
             ``(B, T, D)`` encoded tokens and ``(B, T)`` mask, ``True`` = real.
         """
         source_mask = source_ids != PAD
-        x = self.embedding(source_ids) + self.source_position.weight[: source_ids.shape[1]]
-        x = self._enter(x, self.source_norm)
+        x = self.source_entry(self.embedding(source_ids))
         for block in self.encoder:
             x = block(x, source_mask)
         return x, source_mask
@@ -130,10 +126,10 @@ class DAT(nn.Module):
         Returns:
             ``(B, S, D)`` vertex states.
         """
-        x: Tensor = self.embedding(ids) + self.vertex_position.weight[: ids.shape[1]]
+        x: Tensor = self.embedding(ids)
         if self.limit is not None and limit_bucket is not None:
             x = x + self.limit(limit_bucket)[:, None]
-        x = self._enter(x, self.vertex_norm)
+        x = self.vertex_entry(x)
         for block in self.decoder:
             x = block(x, mask, memory, source_mask)
         return x
@@ -192,11 +188,36 @@ class DAT(nn.Module):
 
     def compile_blocks(self) -> None:
         """Compile the blocks in place, for any batch size and length; names stay the same."""
-        for block in (*self.encoder, *self.decoder, self.links):
+        entries = (self.source_entry, self.vertex_entry)
+        for block in (*entries, *self.encoder, *self.decoder, self.links):
             block.compile(dynamic=True)
 
-    def _enter(self, x: Tensor, norm: nn.LayerNorm) -> Tensor:
-        x = self.dropout(norm(x))
+
+class Entry(nn.Module):
+    """From word embeddings to the first block: position, norm, dropout."""
+
+    def __init__(self, config: DATConfig, n_positions: int) -> None:
+        """Build the layer.
+
+        Args:
+            config: The shape of the network.
+            n_positions: Longest row.
+        """
+        super().__init__()
+        self.position = nn.Embedding(n_positions, config.width)
+        self.norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Return the states that enter the first block, in autocast's type where it is on.
+
+        Args:
+            words: ``(B, S, D)`` word embeddings.
+
+        Returns:
+            ``(B, S, D)``.
+        """
+        x: Tensor = self.dropout(self.norm(words + self.position.weight[: words.shape[1]]))
         if torch.is_autocast_enabled(x.device.type):
             x = x.to(torch.get_autocast_dtype(x.device.type))
         return x
@@ -247,12 +268,11 @@ class Block(nn.Module):
         Returns:
             ``(B, S, D)`` states.
         """
-        query, key, value = self.self_qkv(x).chunk(3, dim=-1)
-        mixed = self.self_out(attend(query, key, value, mask, self.n_heads))
+        mixed = self.self_out(self_attend(self.self_qkv(x), mask, self.n_heads))
         x = self._add(x, mixed, self.self_norm)
         if self.reads_source and memory is not None and source_mask is not None:
-            key, value = self.cross_kv(memory).chunk(2, dim=-1)
-            mixed = self.cross_out(attend(self.cross_q(x), key, value, source_mask, self.n_heads))
+            read = cross_attend(self.cross_q(x), self.cross_kv(memory), source_mask, self.n_heads)
+            mixed = self.cross_out(read)
             x = self._add(x, mixed, self.cross_norm)
         return self._add(x, self.ffn_out(F.gelu(self.ffn_in(x))), self.ffn_norm)
 

@@ -183,10 +183,9 @@ def _fill(model: DAT, weights: dict[str, Tensor]) -> None:
         model.embedding.weight.copy_(weights[_WORDS])
         positions = weights["embeddings.position_embeddings.weight"]
         positions = positions + weights["embeddings.token_type_embeddings.weight"][0]
-        for table in (model.source_position, model.vertex_position):
-            table.weight.copy_(positions[: table.num_embeddings])
-        for norm in (model.source_norm, model.vertex_norm):
-            _copy(norm, weights, "embeddings.LayerNorm")
+        for entry in (model.source_entry, model.vertex_entry):
+            entry.position.weight.copy_(positions[: entry.position.num_embeddings])
+            _copy(entry.norm, weights, "embeddings.LayerNorm")
         for blocks in (model.encoder, model.decoder):
             for index, block in enumerate(blocks):
                 assert isinstance(block, Block)
