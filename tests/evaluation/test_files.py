@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from sumfit.errors import DataFormatError
-from sumfit.evaluation.files import check_paired, read_references, read_summaries
+from sumfit.evaluation.files import (
+    check_paired,
+    read_references,
+    read_sources,
+    read_summaries,
+)
 
 
 def write(path: Path, *records: object) -> Path:
@@ -103,3 +108,11 @@ def test_reference_files_of_different_length_are_named(tmp_path: Path) -> None:
     two = write(tmp_path / "ref1.txt", "x")
     with pytest.raises(DataFormatError, match=r"2 references in .*ref0.txt but 1 references in"):
         read_references([one, two])
+
+
+def test_sources_come_from_lines_or_fields(tmp_path: Path) -> None:
+    lines = write(tmp_path / "src.txt", "one", "two")
+    records = write(tmp_path / "src.jsonl", {"document": "one"}, {"source": "two"})
+    assert read_sources(lines) == read_sources(records) == ["one", "two"]
+    with pytest.raises(DataFormatError, match=r"src\.jsonl:1: no text in field 'body'"):
+        read_sources(records, field="body")

@@ -14,7 +14,14 @@ from typing import IO, Any
 from sumfit.data.readers import read_rows
 from sumfit.errors import DataFormatError
 
-__all__ = ["ReferenceItem", "SummaryItem", "check_paired", "read_references", "read_summaries"]
+__all__ = [
+    "ReferenceItem",
+    "SummaryItem",
+    "check_paired",
+    "read_references",
+    "read_sources",
+    "read_summaries",
+]
 
 _SUMMARY_FIELDS = ("summary", "text", "prediction", "summary_text")
 _REFERENCE_FIELDS = ("summaries", "references", "summary", "reference", "text")
@@ -121,6 +128,28 @@ def read_references(
         )
         for items in zip(*columns, strict=True)
     ]
+
+
+def read_sources(path: Path, *, field: str | None = None) -> list[str]:
+    """Read the texts that were summarised.
+
+    Args:
+        path: File of text lines, JSONL, CSV, TSV or Parquet.
+        field: Field of the source; ``source``, ``document`` or ``text`` by default.
+
+    Returns:
+        The texts in order.
+
+    Raises:
+        DataFormatError: If a record does not parse or has no such field; it names file and line.
+    """
+    texts = []
+    for line, fields in read_rows(path):
+        value = fields.get(field or _first(fields, (*_SOURCE_FIELDS, "text")) or "")
+        if not isinstance(value, str):
+            raise _missing(f"{path}:{line}", field, (*_SOURCE_FIELDS, "text"), fields)
+        texts.append(value)
+    return texts
 
 
 def check_paired(

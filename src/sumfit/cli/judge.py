@@ -1,0 +1,100 @@
+"""``sumfit judge``: let a language model compare two systems, pair by pair."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sumfit.errors import ConfigError, DataFormatError
+from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
+from sumfit.evaluation.files import check_paired, read_sources, read_summaries
+from sumfit.evaluation.judge import Pair, judge_prompts
+from sumfit.evaluation.judge import judge as judge_pairs
+from sumfit.evaluation.table import render
+
+__all__ = ["judge"]
+
+
+def judge(
+    ours: Annotated[Path, typer.Argument(help="Summaries of the system judged")],
+    theirs: Annotated[Path, typer.Argument(help="Summaries of the system to compare with")],
+    sources: Annotated[
+        Path, typer.Option("--sources", "-s", help="The texts summarised, in the same order")
+    ],
+    endpoint: Annotated[
+        str, typer.Option(help="OpenAI-compatible address, for example http://localhost:8080/v1")
+    ],
+    model: Annotated[str, typer.Option(help="Name of the judging model")],
+    cache: Annotated[
+        Path, typer.Option(help="File of answers: appended to, and read again to resume")
+    ] = Path("judge-answers.jsonl"),
+    field: Annotated[str | None, typer.Option(help="Field of the summaries")] = None,
+    source_field: Annotated[str | None, typer.Option(help="Field of the sources")] = None,
+    first: Annotated[int | None, typer.Option(help="Judge the first N pairs only", min=1)] = None,
+    price_in: Annotated[float, typer.Option(help="Price of a million tokens of questions")] = 0.0,
+    price_out: Annotated[float, typer.Option(help="Price of a million tokens of answers")] = 0.0,
+    estimate_only: Annotated[
+        bool, typer.Option("--estimate", help="Print the cost estimate and stop")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before paying")] = False,
+    max_tokens: Annotated[int, typer.Option(help="Most tokens of an answer")] = 16,
+    parallel: Annotated[int, typer.Option(help="Requests at once")] = 4,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for an answer")] = 60.0,
+    retries: Annotated[int, typer.Option(help="Further tries after a failure")] = 5,
+    api_key_variable: Annotated[
+        str, typer.Option(help="Environment variable that holds the key")
+    ] = "OPENAI_API_KEY",
+    format: Annotated[
+        Literal["text", "markdown", "json"], typer.Option(help="Output format")
+    ] = "text",
+) -> None:
+    """Compare two systems by a language model: win, loss and tie over four questions a pair."""
+    pairs = _pairs(ours, theirs, sources, field=field, source_field=source_field)[:first]
+    options = EndpointOptions(
+        base_url=endpoint,
+        model=model,
+        api_key_variable=api_key_variable,
+        max_tokens=max_tokens,
+        timeout_s=timeout,
+        max_retries=retries,
+        n_parallel=parallel,
+    )
+    with Endpoint(options, cache=AnswerCache(cache)) as asked:
+        questions = [
+            [{"role": "user", "content": prompt}]
+            for pair in pairs
+            for prompt in judge_prompts(pair)
+        ]
+        estimate = asked.estimate(questions, price_in=price_in, price_out=price_out)
+        typer.echo(str(estimate), err=True)
+        if estimate_only:
+            return
+        if not yes and estimate.n_cached < estimate.n_requests:
+            _confirm()
+        result = judge_pairs(pairs, asked)
+    typer.echo(render([result.table((ours.stem, theirs.stem))], format))
+
+
+def _pairs(
+    ours: Path, theirs: Path, sources: Path, *, field: str | None, source_field: str | None
+) -> list[Pair]:
+    one, two = read_summaries(ours, field=field), read_summaries(theirs, field=field)
+    texts = read_sources(sources, field=source_field)
+    check_paired(one, two, names=(f"summaries in {ours}", f"summaries in {theirs}"))
+    if len(one) != len(texts):
+        raise DataFormatError(
+            f"there are {len(one)} summaries in {ours} but {len(texts)} sources in {sources}"
+        )
+    return [
+        Pair(source, mine.text, other.text)
+        for source, mine, other in zip(texts, one, two, strict=True)
+    ]
+
+
+def _confirm() -> None:
+    if not sys.stdin.isatty():
+        raise ConfigError("asking costs money; run again with --yes to go on, or with --estimate")
+    typer.confirm("Go on?", abort=True, err=True)
