@@ -22,6 +22,12 @@ from sumfit.length.tweet import tweet_weight
 
 __all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "get_unit", "measure"]
 
+# Where versions of wcwidth differ: halves of flags, skin tones, the soft hyphen.
+_FIXED_COLUMNS = (
+    dict.fromkeys(map(chr, range(0x1F1E6, 0x1F200)), 1)
+    | dict.fromkeys(map(chr, range(0x1F3FB, 0x1F400)), 2)
+    | {"\xad": 1}
+)
 _GRAPHEME = regex.compile(r"\X")
 
 
@@ -84,8 +90,9 @@ def _cells(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _columns(character: str) -> int:
-    if "\U0001f1e6" <= character <= "\U0001f1ff":  # half a flag
-        return 1
+    fixed = _FIXED_COLUMNS.get(character)
+    if fixed is not None:
+        return fixed
     width: int = wcwidth.wcwidth(character)
     if width == 0 and unicodedata.category(character) == "Mc":
         return 1
