@@ -1,0 +1,170 @@
+"""Opening model directories: everything that can be wrong is named, with a remedy."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
+from sumfit.runtime import ModelDirectory, default_model_path
+
+
+@pytest.fixture
+def copied(tiny_model: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_model, tmp_path / "model"))
+
+
+def edit(directory: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    file = directory / "config.json"
+    values = json.loads(file.read_text(encoding="utf-8"))
+    change(values)
+    file.write_text(json.dumps(values), encoding="utf-8")
+
+
+def test_open_reads_everything(tiny_model: Path) -> None:
+    model = ModelDirectory.open(tiny_model)
+    assert model.config.name == "tiny-copy"
+    assert model.config.architecture.max_source_tokens == 96
+    assert model.config.bonus_for("words") == 0.4
+    assert model.config.bonus_for("cells") == 0.5
+    assert model.tokenizer.fingerprint == model.config.tokenizer_sha256
+    assert "bridge" in model.lexicon
+    assert list(model.lexicon) == sorted(model.lexicon)
+    assert model.graph_file().name == "model.fp32.onnx"
+
+
+def test_the_default_model_lies_inside_the_package() -> None:
+    assert default_model_path().parts[-3:] == ("sumfit", "assets", "default")
+
+
+def test_no_directory(tmp_path: Path) -> None:
+    path = tmp_path / "facebook" / "bart-large-cnn"
+    with pytest.raises(ModelNotFoundError) as caught:
+        ModelDirectory.open(path)
+    assert str(caught.value) == (
+        f"there is no model directory {path}; give one that holds config.json, tokenizer.json, "
+        "lexicon.txt.xz and model.onnx or model.fp32.onnx (sumfit reads local directories only "
+        "and downloads nothing)"
+    )
+    assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_file_is_no_directory(tiny_model: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match=r"config\.json is a file; give the directory"):
+        ModelDirectory.open(tiny_model / "config.json")
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_a_missing_file_is_named(copied: Path, name: str) -> None:
+    (copied / name).unlink()
+    with pytest.raises(ModelFormatError, match=rf"{re.escape(str(copied / name))} is missing; "):
+        ModelDirectory.open(copied)
+
+
+def test_a_missing_network_is_named(copied: Path) -> None:
+    (copied / "model.fp32.onnx").unlink()
+    with pytest.raises(
+        ModelFormatError, match=r"holds no model\.onnx or model\.fp32\.onnx; run: sumfit export"
+    ):
+        ModelDirectory.open(copied).graph_file()
+
+
+def test_a_missing_precision_is_named(tiny_model: Path) -> None:
+    with pytest.raises(ModelFormatError, match=r"holds no model\.onnx; run: sumfit export"):
+        ModelDirectory.open(tiny_model).graph_file("int8")
+
+
+def test_a_config_that_is_no_json(copied: Path) -> None:
+    (copied / "config.json").write_text("{nonsense", encoding="utf-8")
+    with pytest.raises(ModelFormatError, match=r"config\.json is not JSON \(.*\); copy the model"):
+        ModelDirectory.open(copied)
+    (copied / "config.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(ModelFormatError, match=r"config\.json holds no JSON object"):
+        ModelDirectory.open(copied)
+
+
+def test_a_model_of_another_version(copied: Path) -> None:
+    edit(copied, lambda values: values.update(format="sumfit-model-9"))
+    with pytest.raises(
+        IncompatibleModelError,
+        match=r"has format 'sumfit-model-9', but sumfit \S+ reads 'sumfit-model-1'; install",
+    ):
+        ModelDirectory.open(copied)
+
+
+def test_a_model_of_something_else(copied: Path) -> None:
+    (copied / "config.json").write_text('{"model_type": "bart"}', encoding="utf-8")
+    with pytest.raises(IncompatibleModelError, match=r"has format None, but sumfit"):
+        ModelDirectory.open(copied)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": 3}, r"'name' is 3, must be a str; export the model again"),
+        ({"words_per_vertex": 0}, r"'words_per_vertex' is 0, must be 1 or more"),
+        ({"ending": "dot"}, r"'ending' is 'dot', must be one of eos, any"),
+        ({"bonus": {"words": "much"}}, r"'bonus\.words' is 'much', must be a number"),
+        ({"mbr_temperature": 0}, r"'mbr_temperature' is 0\.0, must be above 0"),
+        ({"profiles": "natural"}, r"'profiles' is 'natural', must be a list"),
+    ],
+)
+def test_a_wrong_value_is_named(copied: Path, changes: dict[str, Any], message: str) -> None:
+    edit(copied, lambda values: values.update(changes))
+    with pytest.raises(ModelFormatError, match=message):
+        ModelDirectory.open(copied)
+
+
+def test_a_missing_value_is_named(copied: Path) -> None:
+    edit(copied, lambda values: values.pop("architecture"))
+    with pytest.raises(ModelFormatError, match=r"'architecture' is missing, must be a dict"):
+        ModelDirectory.open(copied)
+
+
+def test_an_architecture_of_a_later_version(copied: Path) -> None:
+    edit(copied, lambda values: values["architecture"].update(n_experts=8))
+    with pytest.raises(IncompatibleModelError, match=r"unknown architecture field 'n_experts'"):
+        ModelDirectory.open(copied)
+
+
+def test_the_tokenizer_of_another_model(copied: Path, tiny_model: Path) -> None:
+    edit(copied, lambda values: values.update(tokenizer_sha256="0" * 64))
+    with pytest.raises(
+        IncompatibleModelError,
+        match=r"tokenizer\.json is not the tokenizer this model was trained with: its sha256 is "
+        r"[0-9a-f]{12}\.\.\., config\.json says 000000000000\.\.\.; restore the file",
+    ):
+        ModelDirectory.open(copied)
+
+
+def test_a_tokenizer_that_is_none(copied: Path) -> None:
+    (copied / "tokenizer.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ModelFormatError, match=r"tokenizer\.json is not a readable tokenizer"):
+        ModelDirectory.open(copied)
+
+
+def test_a_tokenizer_of_another_size(copied: Path) -> None:
+    edit(copied, lambda values: values["architecture"].update(vocab_size=9999))
+    with pytest.raises(IncompatibleModelError, match=r"has \d+ pieces, the network 9999; export"):
+        ModelDirectory.open(copied)
+
+
+def test_a_damaged_lexicon(copied: Path) -> None:
+    (copied / "lexicon.txt.xz").write_bytes(b"not xz")
+    with pytest.raises(ModelFormatError, match=r"lexicon\.txt\.xz is damaged \(.*\); copy"):
+        _ = ModelDirectory.open(copied).lexicon
+    (copied / "lexicon.txt.xz").write_bytes(lzma.compress(b"\xff"))
+    with pytest.raises(ModelFormatError, match=r"lexicon\.txt\.xz is damaged"):
+        _ = ModelDirectory.open(copied).lexicon
+
+
+def test_no_lexicon_is_an_empty_one(copied: Path) -> None:
+    (copied / "lexicon.txt.xz").unlink()
+    assert ModelDirectory.open(copied).lexicon == ()
