@@ -32,11 +32,14 @@ __all__ = [
 
 METHODS: dict[str, str] = {
     # method name -> "module:function" below this package; other entries stay sorted by name
+    "diverse": "sampling:diverse",
     "greedy": "greedy:greedy",
     "lookahead": "lookahead:lookahead",
     "pathmap": "pathmap:path_map",
     "pathmap-released": "pathmap:path_map_released",
+    "sample": "sampling:sample",
     "seqmap": "seqmap:seqmap",
+    "seqmap-beam": "beam:seqmap_beam",
     "seqmap-table": "table:seqmap_table",
 }
 """Every decoding method and the function that implements it."""

@@ -376,4 +376,4 @@ def fill_table(
             size[c] = count[c]
         for m in range(n_top):
             rank_of[words[m]] = -1
-    return _collect(low, size, node, parent, word, depth, n_vertices)
+    return _collect(low, size, node, parent, word, depth, n_vertices)  # type: ignore[no-any-return]

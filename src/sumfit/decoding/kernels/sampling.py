@@ -1,0 +1,165 @@
+"""Compiled backward sums and path sampling under a budget."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+__all__ = ["backward_sums", "draw_paths", "mass_by_cost"]
+
+
+@njit(cache=True, nogil=True)
+def _log_add(a, b):  # type: ignore[no-untyped-def]
+    """Natural log of the sum of two probabilities given as logs."""
+    if a < b:
+        a, b = b, a
+    if b == -math.inf:
+        return a
+    return a + math.log1p(math.exp(b - a))
+
+
+@njit(cache=True, nogil=True)
+def mass_by_cost(word_logp, cost, costs, bonus):  # type: ignore[no-untyped-def]
+    """Sum the words of each distinct cost at every vertex, as natural logs.
+
+    ``word_logp`` (S, W), ``cost`` (W,), ``costs`` (D,) ascending; returns (S, D) with the bonus
+    added once per word.
+    """
+    n_vertices, n_words = word_logp.shape
+    summed = np.full((n_vertices, costs.shape[0]), -np.inf)
+    for j in range(1, n_vertices - 1):
+        for v in range(n_words):
+            d = np.searchsorted(costs, cost[v])
+            if d < costs.shape[0] and costs[d] == cost[v]:
+                summed[j, d] = _log_add(summed[j, d], np.float64(word_logp[j, v]))
+        for d in range(costs.shape[0]):
+            summed[j, d] += bonus
+    return summed
+
+
+@njit(cache=True, nogil=True)
+def _through(summed, costs, after, r, j):  # type: ignore[no-untyped-def]
+    """Mass of emitting any word at vertex j and going on, with r to spend before the word."""
+    total = -np.inf
+    for d in range(costs.shape[0]):
+        if costs[d] <= r:
+            total = _log_add(total, summed[j, d] + after[r - costs[d], j])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def backward_sums(  # type: ignore[no-untyped-def]
+    link_logp, closing, summed, costs, first_summed, first_costs, high, slack
+):
+    """Fill the mass of all completions by cost still to spend and vertex (Eq. A11).
+
+    ``closing`` (S,) natural log of ending after each vertex. Returns ``after`` (C+1, S), the
+    mass still to come after the word at a vertex; ``through`` (C+1, S), the word included; and
+    ``opening`` (S,), the mass of all sequences whose first word is at each vertex, its link from
+    the start included.
+    """
+    n_vertices = link_logp.shape[0]
+    last = n_vertices - 1
+    after = np.full((high + 1, n_vertices), -np.inf)
+    through = np.full((high + 1, n_vertices), -np.inf)
+    opening = np.full(n_vertices, -np.inf)
+    for j in range(last - 1, 0, -1):
+        for r in range(high + 1):
+            peak = closing[j] if r <= slack else -np.inf
+            for i in range(j + 1, last):
+                peak = max(peak, link_logp[j, i] + through[r, i])
+            if peak > -np.inf:
+                total = math.exp(closing[j] - peak) if r <= slack else 0.0
+                for i in range(j + 1, last):
+                    total += math.exp(link_logp[j, i] + through[r, i] - peak)
+                after[r, j] = peak + math.log(total)
+        for r in range(high + 1):
+            through[r, j] = _through(summed, costs, after, r, j)
+        opening[j] = link_logp[0, j] + _through(first_summed, first_costs, after, high, j)
+    return after, through, opening
+
+
+@njit(cache=True, nogil=True)
+def _choose(generator, weights, n):  # type: ignore[no-untyped-def]
+    """Draw an index with probability proportional to ``exp(weights[:n])``."""
+    peak = -np.inf
+    for i in range(n):
+        peak = max(peak, weights[i])
+    total = 0.0
+    for i in range(n):
+        total += math.exp(weights[i] - peak)
+    left = generator.random() * total
+    chosen = -1
+    for i in range(n):
+        share = math.exp(weights[i] - peak)
+        if share > 0.0:
+            chosen = i
+            left -= share
+            if left < 0.0:
+                break
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _draw_word(  # type: ignore[no-untyped-def]
+    generator, word_logp, cost, summed, costs, after, r, j, weights
+):
+    """Draw the word at vertex j with r to spend: first its cost, then the word."""
+    for d in range(costs.shape[0]):
+        weights[d] = summed[j, d] + after[r - costs[d], j] if costs[d] <= r else -np.inf
+    d = _choose(generator, weights, costs.shape[0])
+    n_words = word_logp.shape[1]
+    for v in range(n_words):
+        weights[v] = np.float64(word_logp[j, v]) if cost[v] == costs[d] else -np.inf
+    return _choose(generator, weights, n_words), r - costs[d]
+
+
+@njit(cache=True, nogil=True)
+def draw_paths(  # type: ignore[no-untyped-def]
+    generator,
+    n_samples,
+    link_logp,
+    closing,
+    word_logp,
+    cost,
+    first,
+    summed,
+    costs,
+    first_summed,
+    first_costs,
+    after,
+    through,
+    opening,
+    high,
+    slack,
+):
+    """Draw paths of vertices and words with probability proportional to ``exp(score)``.
+
+    Returns the columns and vertices ``(n_samples, S)``, padded with -1.
+    """
+    n_vertices, n_words = word_logp.shape
+    last = n_vertices - 1
+    columns = np.full((n_samples, n_vertices), -1, dtype=np.int64)
+    vertices = np.full((n_samples, n_vertices), -1, dtype=np.int64)
+    weights = np.empty(max(n_vertices, n_words))
+    for sample in range(n_samples):
+        j = _choose(generator, opening, n_vertices)
+        v, r = _draw_word(
+            generator, word_logp, first, first_summed, first_costs, after, high, j, weights
+        )
+        n = 0
+        while True:
+            columns[sample, n], vertices[sample, n] = v, j
+            n += 1
+            weights[:n_vertices] = -np.inf
+            for i in range(j + 1, last):
+                weights[i] = link_logp[j, i] + through[r, i]
+            if r <= slack:
+                weights[last] = closing[j]
+            j = _choose(generator, weights, n_vertices)
+            if j == last:
+                break
+            v, r = _draw_word(generator, word_logp, cost, summed, costs, after, r, j, weights)
+    return columns, vertices
