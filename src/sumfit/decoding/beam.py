@@ -93,7 +93,7 @@ def _running_maximum(tables: SearchTables) -> npt.NDArray[np.float64]:
     With a minimum length less left to spend may allow more, so the bound for a word whose cost
     is only known to be at least so much is the maximum over all layers it may lead to.
     """
-    layers = tables.table[0, 0]
+    layers: npt.NDArray[np.float64] = tables.table[0, 0]
     if tables.low == 0 or not (tables.other > 0.0).any():
         return layers
     over = layers.copy()

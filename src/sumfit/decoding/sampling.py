@@ -62,7 +62,7 @@ class PathSampler:
             self._closing = problem.link_logp[:, -1].astype(np.float64)
         self._costs, self._summed = self._mass(problem.cost)
         self._first_costs, self._first_summed = self._mass(problem.first)
-        self._sums = kernels.backward_sums(
+        self._after, self._through, self._opening = kernels.backward_sums(
             problem.link_logp,
             self._closing,
             self._summed,
@@ -72,7 +72,7 @@ class PathSampler:
             problem.high,
             problem.high - problem.low,
         )
-        self.log_mass = float(np.logaddexp.reduce(self._sums[2]))
+        self.log_mass = float(np.logaddexp.reduce(self._opening))
         if self.log_mass == -np.inf:
             raise infeasible(problem)
 
@@ -98,7 +98,9 @@ class PathSampler:
             self._costs,
             self._first_summed,
             self._first_costs,
-            *self._sums,
+            self._after,
+            self._through,
+            self._opening,
             problem.high,
             problem.high - problem.low,
         )

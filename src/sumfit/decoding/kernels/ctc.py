@@ -1,0 +1,126 @@
+"""Compiled length-controlled decoding of CTC outputs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+__all__ = ["best_alignment", "string_log_prob"]
+
+_NONE, _STAY, _AFTER_BEST, _AFTER_SECOND, _FIRST, _BLANK = 0, 1, 2, 3, 4, 5
+
+
+@njit(cache=True, nogil=True)
+def best_alignment(log_probs, blank, cost, first, low, high, bonus):  # type: ignore[no-untyped-def]
+    """Find the best alignment whose collapsed string costs low..high (Eq. A12).
+
+    ``log_probs`` (T, V); ``cost`` and ``first`` (V,), of which the blank's entry is not read.
+    The state is (cost so far, last label); the best and second best label of a cost answer
+    "the best whose last label is not v". Time and memory O(T · C · V), one byte a state. Returns
+    the score and the (T,) labels; ``-inf`` if there is none.
+    """
+    n_frames, n_labels = log_probs.shape
+    n_costs = high + 1
+    now = np.full((n_costs, n_labels), -np.inf)
+    following = np.full((n_costs, n_labels), -np.inf)
+    came = np.zeros((n_frames, n_costs, n_labels), dtype=np.uint8)
+    best_label = np.zeros((n_frames, n_costs), dtype=np.int32)
+    second_label = np.zeros((n_frames, n_costs), dtype=np.int32)
+    silent = 0.0  # all blanks so far: nothing is emitted yet
+    for t in range(n_frames):
+        following[:] = -np.inf
+        for c in range(n_costs):
+            best, second = -np.inf, -np.inf
+            for v in range(n_labels):
+                if now[c, v] > best:
+                    second, second_label[t, c] = best, best_label[t, c]
+                    best, best_label[t, c] = now[c, v], v
+                elif now[c, v] > second:
+                    second, second_label[t, c] = now[c, v], v
+            if best == -np.inf:
+                continue
+            for v in range(n_labels):
+                if v == blank:
+                    following[c, v] = best + log_probs[t, v]
+                    came[t, c, v] = _BLANK
+                    continue
+                value = now[c, v] + log_probs[t, v]
+                if value > following[c, v]:
+                    following[c, v] = value
+                    came[t, c, v] = _STAY
+                spent = c + cost[v]
+                if spent < n_costs:
+                    is_same = best_label[t, c] == v
+                    value = (second if is_same else best) + log_probs[t, v] + bonus
+                    if value > following[spent, v]:
+                        following[spent, v] = value
+                        came[t, spent, v] = _AFTER_SECOND if is_same else _AFTER_BEST
+        for v in range(n_labels):
+            if v != blank and first[v] < n_costs:
+                value = silent + log_probs[t, v] + bonus
+                if value > following[first[v], v]:
+                    following[first[v], v] = value
+                    came[t, first[v], v] = _FIRST
+        silent += log_probs[t, blank]
+        now, following = following, now
+    score, spent, label = -np.inf, 0, 0
+    for c in range(low, n_costs):
+        for v in range(n_labels):
+            if now[c, v] > score:
+                score, spent, label = now[c, v], c, v
+    labels = np.full(n_frames, blank, dtype=np.int64)
+    if score == -np.inf:
+        return score, labels
+    for t in range(n_frames - 1, -1, -1):
+        labels[t] = label
+        how = came[t, spent, label]
+        if how == _FIRST:
+            break
+        if how == _BLANK:
+            label = best_label[t, spent]
+        elif how == _AFTER_BEST:
+            spent -= cost[label]
+            label = best_label[t, spent]
+        elif how == _AFTER_SECOND:
+            spent -= cost[label]
+            label = second_label[t, spent]
+    return score, labels
+
+
+@njit(cache=True, nogil=True)
+def string_log_prob(log_probs, blank, words):  # type: ignore[no-untyped-def]
+    """Sum the alignments of a string (the CTC forward recursion), in logs."""
+    n_frames = log_probs.shape[0]
+    n = words.shape[0]
+    size = 2 * n + 1
+    alpha = np.full(size, -np.inf)
+    following = np.empty(size)
+    alpha[0] = 0.0  # before the first frame: at the leading blank, nothing consumed
+    for t in range(n_frames):
+        for at in range(size):
+            label = blank if at % 2 == 0 else words[at // 2]
+            peak = alpha[at]
+            if at >= 1:
+                peak = max(peak, alpha[at - 1])
+            skips = at % 2 == 1 and at >= 3 and words[at // 2] != words[at // 2 - 1]
+            if skips:
+                peak = max(peak, alpha[at - 2])
+            total = 0.0
+            if peak > -np.inf:
+                total = math.exp(alpha[at] - peak)
+                if at >= 1:
+                    total += math.exp(alpha[at - 1] - peak)
+                if skips:
+                    total += math.exp(alpha[at - 2] - peak)
+            following[at] = (
+                peak + math.log(total) + log_probs[t, label] if peak > -np.inf else -np.inf
+            )
+        alpha, following = following, alpha
+    if n == 0:
+        return alpha[0]
+    peak = max(alpha[size - 1], alpha[size - 2])
+    if peak == -np.inf:
+        return peak
+    return peak + math.log(math.exp(alpha[size - 1] - peak) + math.exp(alpha[size - 2] - peak))

@@ -1,0 +1,141 @@
+"""CTC decoding under a budget equals enumeration of all alignments."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sumfit.decoding.ctc import ctc_decode, ctc_log_prob
+from sumfit.errors import BudgetError, ConfigError, GraphError, InfeasibleBudgetError
+from sumfit.length import LengthBudget
+from tests import oracles
+from tests.strategies_dag import random_budget
+
+
+def random_frames(rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    n_frames, n_labels = int(rng.integers(1, 6)), int(rng.integers(2, 5))
+    logits = rng.normal(size=(n_frames, n_labels)) * float(rng.choice([0.5, 2.0]))
+    logits[rng.random(logits.shape) < 0.1] = -np.inf
+    logits[:, 0] = 0.0
+    frames = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+    return frames, int(rng.integers(n_labels))
+
+
+def draw(seed: int, n: int):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        frames, blank = random_frames(rng)
+        n_labels = frames.shape[1]
+        options = {
+            "unit_cost": rng.integers(0, 4, size=n_labels),
+            "first_cost": rng.integers(0, 4, size=n_labels) if rng.random() < 0.5 else None,
+            "budget": random_budget(rng, 6),
+            "bonus": float(rng.choice([0.0, 0.6])),
+        }
+        sums, best = oracles.enumerate_ctc(frames, blank)
+        allowed = {
+            words: total
+            for words, total in sums.items()
+            if words
+            and total > -math.inf
+            and options["budget"].low
+            <= oracles.total_cost(words, options["unit_cost"], options["first_cost"])
+            <= options["budget"].high
+        }
+        yield frames, blank, options, allowed, best
+
+
+def check_alignment(seed: int, n: int) -> None:
+    for frames, blank, options, allowed, best in draw(seed, n):
+        if not allowed:
+            with pytest.raises(InfeasibleBudgetError):
+                ctc_decode(frames, blank=blank, **options)
+            continue
+        found = ctc_decode(frames, blank=blank, **options).best
+        scores = {words: best[words] + options["bonus"] * len(words) for words in allowed}
+        assert found.score == pytest.approx(max(scores.values()), abs=1e-9)
+        assert scores[found.words] == pytest.approx(found.score, abs=1e-9)
+        assert found.log_prob == pytest.approx(allowed[found.words], abs=1e-9)
+        assert oracles.ctc_collapse(found.path, blank) == found.words
+        assert found.optimal
+
+
+def test_alignment_is_the_enumerated_maximum():
+    check_alignment(seed=71, n=300)
+
+
+@pytest.mark.slow
+def test_alignment_is_the_enumerated_maximum_on_many_outputs():
+    check_alignment(seed=72, n=10_000)
+
+
+def test_prefix_beam_with_room_for_everything_is_the_enumerated_maximum_of_sums():
+    for frames, blank, options, allowed, _ in draw(73, 200):
+        arguments = {"blank": blank, "method": "prefix-beam", "beam_size": 2000, **options}
+        if not allowed:
+            with pytest.raises(InfeasibleBudgetError):
+                ctc_decode(frames, **arguments)
+            continue
+        found = ctc_decode(frames, n_best=3, **arguments)
+        scores = sorted(
+            (total + options["bonus"] * len(words) for words, total in allowed.items()),
+            reverse=True,
+        )
+        assert [item.score for item in found] == pytest.approx(scores[:3], abs=1e-9)
+
+
+def test_string_probability_is_the_sum_over_alignments():
+    rng = np.random.default_rng(74)
+    for _ in range(60):
+        frames, blank = random_frames(rng)
+        for words, total in oracles.enumerate_ctc(frames, blank)[0].items():
+            found = ctc_log_prob(frames, words, blank=blank)
+            if total == -math.inf:
+                assert found == -math.inf
+            else:
+                assert found == pytest.approx(total, abs=1e-9)
+
+
+def test_summing_alignments_can_beat_the_best_single_one():
+    frames = np.log([[0.4, 0.35, 0.25], [0.4, 0.35, 0.25], [0.4, 0.3, 0.3]])
+    options = {"blank": 0, "unit_cost": [0, 1, 1], "budget": LengthBudget(max=3)}
+    alignment = ctc_decode(frames, **options).best
+    summed = ctc_decode(frames, method="prefix-beam", **options).best
+    assert summed.log_prob >= alignment.log_prob
+
+
+def test_fewer_labels_per_frame_give_up_the_certificate():
+    rng = np.random.default_rng(75)
+    frames = rng.normal(size=(12, 50))
+    frames -= np.logaddexp.reduce(frames, axis=1, keepdims=True)
+    options = {"blank": 0, "unit_cost": np.ones(50, int), "budget": LengthBudget(exact=5)}
+    full = ctc_decode(frames, **options).best
+    part = ctc_decode(frames, labels_per_frame=6, **options).best
+    assert full.optimal
+    assert not part.optimal
+    assert part.score == pytest.approx(full.score, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"log_probs": np.zeros((2, 2, 2))}, GraphError, r"log_probs must be \(T, V\)"),
+        ({"log_probs": [[np.nan, 0.0]]}, GraphError, "log_probs holds NaN"),
+        ({"log_probs": [[0.0, 0.0]]}, GraphError, "a frame of log_probs sums to 2 as prob"),
+        ({"blank": 7}, GraphError, r"blank must be a label 0\.\.1, was 7"),
+        ({"unit_cost": [1]}, BudgetError, r"unit_cost must be \(V,\) = \(2,\), was \(1,\)"),
+        ({"method": "best"}, ConfigError, "method must be one of alignment, prefix-beam, was 'b"),
+        ({"budget": LengthBudget(exact=9)}, InfeasibleBudgetError, "no string of 2 frames costs 9"),
+    ],
+)
+def test_unusable_input_is_one_clear_error(changes, error, message):
+    arguments = {
+        "log_probs": np.log([[0.5, 0.5], [0.5, 0.5]]),
+        "blank": 0,
+        "unit_cost": [1, 1],
+        "budget": LengthBudget(max=2),
+    } | changes
+    with pytest.raises(error, match=message):
+        ctc_decode(arguments.pop("log_probs"), **arguments)
