@@ -84,5 +84,5 @@ def test_unknown_choices(tiny_model: Path) -> None:
         load_backend(model, backend="tensorrt")
     with pytest.raises(ConfigError, match="backend 'onnx' runs on the CPU, device was 'cuda'"):
         load_backend(model, device="cuda")
-    with pytest.raises(ConfigError, match="precision of backend 'onnx' is .*, was 'int4'"):
+    with pytest.raises(ConfigError, match=r"precision of backend 'onnx' is .*, was 'int4'"):
         load_backend(model, precision="int4")

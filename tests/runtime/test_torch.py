@@ -74,9 +74,7 @@ def test_graphs_are_the_networks(model: ModelDirectory, texts: tuple[str, ...]) 
         np.testing.assert_allclose(dag.link_logp, links[0].numpy(), atol=2e-5)
 
 
-def test_a_graph_hardly_depends_on_its_batch(
-    model: ModelDirectory, texts: tuple[str, ...]
-) -> None:
+def test_a_graph_hardly_depends_on_its_batch(model: ModelDirectory, texts: tuple[str, ...]) -> None:
     backend = load_backend(model, backend="torch", device="cpu")
     wanted = requests(model, texts)
     for one, two in zip(
@@ -116,5 +114,5 @@ def test_a_summarizer_uses_it_in_batches(model: ModelDirectory, texts: tuple[str
 def test_unknown_choices(model: ModelDirectory) -> None:
     with pytest.raises(ConfigError, match=r"device 'warp' cannot be used here \("):
         load_backend(model, backend="torch", device="warp")
-    with pytest.raises(ConfigError, match="precision of backend 'torch' is .*, was 'int8'"):
+    with pytest.raises(ConfigError, match=r"precision of backend 'torch' is .*, was 'int8'"):
         load_backend(model, backend="torch", precision="int8")

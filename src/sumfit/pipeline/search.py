@@ -31,6 +31,7 @@ from sumfit.text import Tokenizer
 __all__ = ["Candidate", "search", "source_length"]
 
 _MOST_HYPOTHESES = 256  # how far the list grows when strings fail where sums had fitted
+_MOST_BEFORE_LESS = 32  # the same for units that do not add up, before less is spent
 _GROWTH = 4
 _PROBE_CHARS = 20_000
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
@@ -86,7 +87,8 @@ def search(
 
     A string is measured as the caller would measure it. Where the first hypotheses fail that (a
     unit that does not add up, characters that NFC joins, bytes that form no character), more are
-    decoded, up to 256.
+    decoded, up to 256; if all strings are too long, as with a unit whose whole is more than its
+    parts, the search is repeated with less to spend.
 
     Args:
         dag: The graph.
@@ -123,22 +125,40 @@ def search(
     }
     if options.max_expansions is not None:
         settings["max_expansions"] = options.max_expansions
-    n_hypotheses = n_wanted
+    most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
     while True:
         try:
-            found = decode(dag, n_best=n_hypotheses, **settings)
+            kept, excess = _listed(dag, settings, request, longest, tokenizer, n_wanted, most)
         except InfeasibleBudgetError as error:
             raise _infeasible(request) from error
-        kept = _verified(found, request, longest, tokenizer)
-        exhausted = len(found) < n_hypotheses or n_hypotheses >= _MOST_HYPOTHESES
-        if len(kept) >= n_wanted or exhausted:
+        budget = settings["budget"]
+        if kept or not excess or budget.high - excess < max(budget.low, 1):
             break
-        n_hypotheses = min(n_hypotheses * _GROWTH, max(_MOST_HYPOTHESES, n_wanted))
+        settings["budget"] = _lowered(budget, budget.high - excess)
     if not kept:
         raise _infeasible(request)
     if not _is_certain(costs, request, dag, tokenizer):
         kept = [_without_proof(candidate) for candidate in kept]
     return kept[:n_wanted]
+
+
+def _listed(
+    dag: DAG,
+    settings: dict[str, Any],
+    request: LengthRequest,
+    longest: int,
+    tokenizer: Tokenizer,
+    n_wanted: int,
+    most: int,
+) -> tuple[list[Candidate], int]:
+    """Decode longer lists until enough strings fit; also say how much too long the nearest was."""
+    n_hypotheses = n_wanted
+    while True:
+        found = decode(dag, n_best=n_hypotheses, **settings)
+        kept, excess = _verified(found, request, longest, tokenizer)
+        if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
+            return kept, excess
+        n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
 
 def _spendable(dag: DAG, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
@@ -147,28 +167,34 @@ def _spendable(dag: DAG, budget: LengthBudget, longest: int, costs: UnitCosts) -
     payable = payable[payable < FORBIDDEN]
     capacity = int(payable.max(initial=0)) * (dag.n_vertices - 2) + 1
     high = max(min(budget.high, longest, capacity), budget.low)
-    if high >= budget.high:
-        return budget
+    return budget if high >= budget.high else _lowered(budget, high)
+
+
+def _lowered(budget: LengthBudget, high: int) -> LengthBudget:
     return LengthBudget(min=budget.low, max=high) if budget.low else LengthBudget(max=high)
 
 
 def _verified(
     found: Iterable[Hypothesis], request: LengthRequest, longest: int, tokenizer: Tokenizer
-) -> list[Candidate]:
+) -> tuple[list[Candidate], int]:
     kept: list[Candidate] = []
     seen: set[str] = set()
+    least_excess = 0
     most = max(longest, request.budget.low)
     for rank, hypothesis in enumerate(found):
         text = _string(hypothesis.words, tokenizer)
         if not text or text in seen:
             continue
-        if not request.accepts(text, tokenizer=tokenizer):
-            continue
-        if measure(text, request.unit, tokenizer=tokenizer) > most:
-            continue
         seen.add(text)
-        kept.append(Candidate(text, hypothesis, rank))
-    return kept
+        excess = max(
+            request.measure(text, tokenizer=tokenizer) + request.reserve - request.limit,
+            measure(text, request.unit, tokenizer=tokenizer) - most,
+        )
+        if excess > 0:
+            least_excess = min(excess, least_excess or excess)
+        elif request.accepts(text, tokenizer=tokenizer):
+            kept.append(Candidate(text, hypothesis, rank))
+    return kept, least_excess
 
 
 def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:

@@ -1,0 +1,394 @@
+"""One text through the summarizer: limits of every kind, options, and bad input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import sumfit
+from sumfit import Options, Summarizer, Summary, measure
+from sumfit.errors import (
+    BudgetError,
+    ConfigError,
+    ConflictingBudgetError,
+    EmptyInputError,
+    InfeasibleBudgetError,
+    InputError,
+    UnknownUnitError,
+)
+
+NOWHERE = "an in of the on at"  # a limit of 4 characters fits none of what the tiny model may say
+
+
+def length_of(fit: Summarizer, summary: Summary) -> int:
+    return measure(summary.text, summary.unit, tokenizer=fit.tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "unit", "limit"),
+    [
+        ({"max_words": 6}, "words", 6),
+        ({"max_tokens": 6}, "tokens", 6),
+        ({"max_chars": 40}, "chars", 40),
+        ({"max_graphemes": 40}, "graphemes", 40),
+        ({"max_bytes": 40}, "bytes", 40),
+        ({"max_cells": 40}, "cells", 40),
+        ({"max_length": 40, "unit": "utf16"}, "utf16", 40),
+        ({"max_length": 40, "unit": "tweet"}, "tweet", 40),
+        ({"max_length": 40, "unit": "sms"}, "sms", 40),
+        ({"preset": "app-subtitle"}, "chars", 30),
+        ({"ratio": 0.5}, "words", 7),
+    ],
+)
+def test_at_most(
+    fit: Summarizer, texts: tuple[str, ...], keywords: dict[str, Any], unit: str, limit: int
+) -> None:
+    text = texts[0]
+    summary = fit(text, **keywords)
+    assert summary.origin == "model"
+    assert (summary.unit, summary.limit, summary.min_length) == (unit, limit, 0)
+    assert 0 < summary.length <= limit
+    assert summary.length == length_of(fit, summary)
+    assert summary.error is None
+    assert str(summary) == summary.text
+
+
+@pytest.mark.parametrize("unit", ["words", "tokens", "chars", "bytes", "cells"])
+def test_exactly(fit: Summarizer, texts: tuple[str, ...], unit: str) -> None:
+    limit = 5 if unit in ("words", "tokens") else 31
+    summary = fit(texts[0], **{f"exact_{unit}": limit})
+    assert summary.length == summary.min_length == summary.limit == limit
+    assert length_of(fit, summary) == limit
+
+
+@pytest.mark.parametrize("unit", ["words", "chars"])
+def test_between(fit: Summarizer, texts: tuple[str, ...], unit: str) -> None:
+    low, high = (6, 7) if unit == "words" else (44, 50)
+    summary = fit(texts[1], **{f"min_{unit}": low, f"max_{unit}": high})
+    assert low <= summary.length <= high
+    assert (summary.min_length, summary.limit) == (low, high)
+
+
+def test_a_function_as_the_unit(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    def vowels(text: str) -> int:
+        return sum(letter in "aeiou" for letter in text)
+
+    summary = fit(texts[0], max_length=8, unit=vowels)
+    assert summary.unit == "vowels"
+    assert vowels(summary.text) == summary.length <= 8
+    assert not summary.optimal, "a unit that need not add up proves nothing"
+
+
+def test_a_unit_that_does_not_add_up_is_measured_on_the_string(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    def harsh(text: str) -> int:
+        words = text.split()
+        return len(words) + (len(words) > 2) * 3  # the third word costs four
+
+    summary = fit(texts[0], max_length=5, unit=harsh)
+    assert harsh(summary.text) <= 5
+    assert len(summary.text.split()) == 2
+
+
+def test_prefix_suffix_and_reserve_are_counted(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    summary = fit(texts[0], max_chars=40, prefix="fix: ", suffix=" (#12)", reserve=3)
+    assert summary.text.startswith("fix: ")
+    assert summary.text.endswith(" (#12)")
+    assert len(summary.text) + 3 <= 40
+    assert summary.length == len(summary.text)
+    assert fit(texts[0], max_chars=26).words == summary.words
+
+
+def test_the_log_probability_is_the_graphs(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    from sumfit.decoding import marginal_log_prob
+
+    summary = fit(texts[0], max_chars=40)
+    dag = fit.graph(texts[0], max_chars=40)
+    exact = marginal_log_prob(dag, summary.words, ending="eos")
+    assert math.isclose(summary.log_prob, exact, abs_tol=1e-4)
+    assert math.isclose(
+        summary.score, summary.log_prob + summary.bonus * len(summary.words), abs_tol=1e-6
+    )
+    assert summary.optimal
+    assert summary.gap == 0
+
+
+def test_bonus_and_defaults_come_from_the_model(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    assert fit(texts[0], max_words=6).bonus == 0.4
+    assert fit(texts[0], max_chars=40).bonus == 0.5
+    assert fit(texts[0], max_chars=40, bonus=0.0).bonus == 0.0
+    facts = fit.describe()
+    assert facts["config"]["bonus"] == {"words": 0.4, "default": 0.5}
+    assert facts["defaults"]["method"] == "seqmap"
+    assert facts["defaults"]["n_best"] == 1
+
+
+def test_fill_uses_more_of_the_slot(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    plain = fit(texts[0], max_chars=70, bonus=0.0)
+    filled = fit(texts[0], max_chars=70, bonus=0.0, fill="prefer")
+    assert filled.length > plain.length
+    assert filled.bonus == 1.0
+
+
+def test_more_room_never_scores_lower(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    scores = [summary.score for summary in fit(texts[0], max_chars=[20, 30, 40, 50, 60])]
+    assert scores == sorted(scores)
+
+
+def test_n_best(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    summary = fit(texts[0], max_chars=40, n_best=5)
+    listed = [summary, *summary.alternatives]
+    assert len(listed) == len({one.text for one in listed}) == 5
+    assert [one.score for one in listed] == sorted((one.score for one in listed), reverse=True)
+    assert [one.rank for one in listed] == sorted(one.rank for one in listed)
+    assert all(one.length <= 40 for one in listed)
+
+
+def test_mbr_returns_a_candidate_and_says_which(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    plain = fit(texts[0], max_chars=40, n_best=50)
+    chosen = fit(texts[0], max_chars=40, rerank="mbr")
+    candidates = [plain, *plain.alternatives]
+    assert chosen.text == candidates[chosen.rank].text
+    assert math.isclose(chosen.log_prob, candidates[chosen.rank].log_prob, abs_tol=1e-9)
+    assert chosen.timings["rerank"] > 0
+
+
+def test_an_object_may_rerank(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    class Last:
+        name = "last"
+        n_candidates = 4
+
+        def rerank(self, source_text: str, texts: Any, nbest: Any) -> list[int]:
+            assert len(texts) == len(nbest) == 4
+            return [3, 0, 1, 2]
+
+    plain = fit(texts[0], max_chars=40, n_best=4)
+    assert fit(texts[0], max_chars=40, rerank=Last()).text == plain.alternatives[2].text
+
+
+@pytest.mark.parametrize("method", ["pathmap", "seqmap", "seqmap-beam", "seqmap-table"])
+def test_every_budgeted_method_keeps_the_limit(
+    fit: Summarizer, texts: tuple[str, ...], method: str
+) -> None:
+    if method not in fit.describe()["methods"]:
+        pytest.skip(f"{method} is not built in")
+    summary = fit(texts[0], max_chars=40, method=method, constraints=False)
+    assert summary.method == method
+    assert 0 < summary.length <= 40
+
+
+def test_methods_without_a_budget_are_held_to_it_all_the_same(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    with pytest.raises(InfeasibleBudgetError):
+        fit(texts[0], max_chars=12, method="greedy", constraints=False)
+    assert fit(texts[0], max_chars=80, method="greedy", constraints=False).length <= 80
+
+
+def test_several_limits_from_one_pass(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    several = fit(texts[0], max_chars=[30, 45, 60])
+    assert [one.limit for one in several] == [30, 45, 60]
+    assert several == fit(texts[0], limits=[30, 45, 60], unit="chars") or [
+        one.text for one in several
+    ] == [one.text for one in fit(texts[0], limits=[30, 45, 60], unit="chars")]
+    assert several[0].timings["forward"] == several[2].timings["forward"]
+    assert isinstance(fit(texts[0], limits=[40], unit="chars"), list)
+
+
+def test_a_short_source_is_returned_as_it_is(fit: Summarizer) -> None:
+    summary = fit("  Ferry service\tresumes\u00a0tomorrow. ", max_chars=60)
+    assert summary.text == "Ferry service resumes tomorrow."
+    assert (summary.origin, summary.length, summary.complete) == ("source", 31, True)
+    assert math.isnan(summary.log_prob)
+
+
+def test_keep_short_can_be_switched_off(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    summary = fit(texts[0], max_chars=500, keep_short=False)
+    assert summary.origin == "model"
+    assert summary.length <= len(texts[0])
+
+
+def test_a_summary_is_never_longer_than_its_source(fit: Summarizer) -> None:
+    text = "The library will open at noon on Sundays."
+    summary = fit(text, max_chars=10_000, keep_short=False, bonus=3.0)
+    assert len(summary.text) <= len(text)
+
+
+def test_one_word(fit: Summarizer) -> None:
+    assert fit("Hello", max_words=8).text == "Hello"
+    cut = fit("Hello", max_chars=3, on_error="return")
+    assert cut.text == "" or len(cut.text) <= 3
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t\x00\u200b"])
+def test_nothing_to_summarise(fit: Summarizer, text: str) -> None:
+    with pytest.raises(
+        EmptyInputError,
+        match="the text is empty: nothing in it but white space; leave it out",
+    ):
+        fit(text, max_chars=60)
+    failed = fit(text, max_chars=60, on_error="return")
+    assert failed.text == ""
+    assert isinstance(failed.error, EmptyInputError)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [(3, "int"), (None, "NoneType"), (b"bytes", "bytes; decode it as UTF-8 first")],
+)
+def test_what_is_no_text(fit: Summarizer, text: Any, shown: str) -> None:
+    with pytest.raises(InputError, match=f"give a string or an iterable of strings, was {shown}"):
+        fit(text, max_chars=60)
+
+
+def test_a_limit_that_nothing_fits(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    with pytest.raises(InfeasibleBudgetError) as caught:
+        fit(texts[0], max_chars=1)
+    assert str(caught.value) == (
+        "no summary of this text measures at most 1 chars; change the limit, loosen the "
+        "constraints, or ask for on_infeasible='cut'"
+    )
+    with pytest.raises(InfeasibleBudgetError, match=r"measures exactly 3 chars \(what prefix"):
+        fit(texts[0], exact_chars=8, prefix="fix: ")
+    with pytest.raises(InfeasibleBudgetError, match="measures 299 to 300 words"):
+        fit(texts[0], min_words=299, max_words=300)
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+def test_tiny_limits_never_give_an_empty_summary(
+    fit: Summarizer, texts: tuple[str, ...], limit: int
+) -> None:
+    for unit in ("words", "tokens", "chars", "graphemes", "bytes", "cells"):
+        summary = fit(texts[0], on_error="return", **{f"max_{unit}": limit})
+        if summary.error is None:
+            assert 0 < summary.length <= limit
+        else:
+            assert isinstance(summary.error, InfeasibleBudgetError)
+            assert (summary.text, summary.unit, summary.limit) == ("", unit, limit)
+
+
+def test_a_cut_is_marked(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    summary = fit(texts[0], exact_chars=18, on_infeasible="cut", required=["zebra"])
+    assert summary.text == "Engineers closed…"[:18] or summary.error is not None
+    summary = fit(texts[0], max_chars=24, on_infeasible="cut", required=["zebra"])
+    assert (summary.text, summary.origin) == ("Engineers closed the…", "cut")
+    assert not summary.complete
+    assert summary.length == 21
+
+
+def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    with pytest.raises(
+        InfeasibleBudgetError,
+        match=r"not even a cut of the source measures 1 chars \(its first word with an ellipsis "
+        r"measures 10\); change the limit",
+    ):
+        fit(texts[0], max_chars=1, on_infeasible="cut")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({}, BudgetError, "no length limit was given; give one, for example max_chars=60"),
+        ({"max_chars": -1}, BudgetError, "max_chars must be 0 or more, was -1"),
+        ({"max_chars": 10**9}, BudgetError, "max_chars must be at most 1000000, was 1000000000"),
+        ({"max_chars": "many"}, BudgetError, "max_chars must be a whole number, was 'many'"),
+        ({"max_chars": 6.5}, BudgetError, "max_chars must be a whole number, was 6.5"),
+        ({"max_chars": True}, BudgetError, "max_chars must be a whole number, was True"),
+        (
+            {"max_chars": 60, "max_words": 8},
+            ConflictingBudgetError,
+            "max_chars=60 and max_words=8 are two length specifications; give one of them",
+        ),
+        (
+            {"min_words": 9, "max_words": 8},
+            ConflictingBudgetError,
+            "min_words=9 is above max_words=8; swap them",
+        ),
+        (
+            {"max_length": 9, "unit": "inches"},
+            UnknownUnitError,
+            "unit 'inches' is not known; use one of words, tokens",
+        ),
+        ({"preset": "haiku"}, UnknownUnitError, "preset 'haiku' is not known; use one of "),
+        (
+            {"max_chars": 8, "prefix": "a prefix"},
+            None,
+            "",
+        ),
+        ({"max_chars": 60, "method": "magic"}, ConfigError, "method must be one of '"),
+        ({"max_chars": 60, "fill": "full"}, ConfigError, "fill must be one of 'natural', 'prefer'"),
+        (
+            {"max_chars": 60, "n_best": 0},
+            ConfigError,
+            "n_best must be a whole number of at least 1",
+        ),
+        ({"max_chars": 60, "n_best": 10**6}, ConfigError, "n_best must be at most 1000, was"),
+        ({"max_chars": 60, "bonus": math.inf}, ConfigError, "bonus must be a finite number, was"),
+        ({"max_chars": 60, "whole_words": "yes"}, ConfigError, "whole_words must be True or False"),
+        ({"max_chars": 60, "banned": "word"}, ConfigError, "banned must be a list of words or"),
+        ({"max_chars": 60, "required": [3]}, ConfigError, "required must hold words or phrases"),
+        ({"max_chars": 60, "rerank": "oracle"}, ConfigError, "rerank must be 'mbr'"),
+        ({"max_chars": 60, "on_error": "ignore"}, ConfigError, "on_error must be 'raise' or"),
+        ({"max_chars": 60, "time_limit_s": 0}, ConfigError, "time_limit_s must be above 0 seconds"),
+        ({"max_chars": 60, "profile": "latin"}, ConfigError, "profile must be one of 'natural'"),
+        ({"max_char": 60}, TypeError, "unknown keyword 'max_char'; did you mean 'max_chars'"),
+        ({"max_chars": 60, "temperature": 1}, TypeError, "unknown keyword 'temperature'"),
+    ],
+)
+def test_bad_options_are_named(
+    fit: Summarizer,
+    texts: tuple[str, ...],
+    keywords: dict[str, Any],
+    error: type[Exception] | None,
+    message: str,
+) -> None:
+    if error is None:
+        with pytest.raises(InfeasibleBudgetError, match="at most 0 chars"):
+            fit(texts[0], **keywords)
+        return
+    with pytest.raises(error) as caught:
+        fit(texts[0], **keywords)
+    assert str(caught.value).startswith(message)
+    if "temperature" not in keywords and "max_char" not in keywords:
+        with pytest.raises(error):  # lists refuse them before any text is read
+            fit([texts[0]], **keywords)
+
+
+def test_options_may_be_made_once() -> None:
+    assert Options(banned=["a b"]).banned == ("a b",)
+    assert sumfit.Options().whole_words
+    with pytest.raises(ConfigError, match="ending must be one of 'eos', 'any', was 'dot'"):
+        Options(ending="dot")
+
+
+def test_an_unknown_profile_of_the_model(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    summary = fit(texts[0], max_words=6, profile="gigaword")
+    assert summary.text == summary.text.lower()
+
+
+def test_inspect(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    found = fit.inspect(texts[0], max_words=6)
+    assert found.summary.text == fit(texts[0], max_words=6).text
+    assert list(found.path) == sorted(found.path)
+    chosen = [view.chosen for view in found.vertices() if view.chosen is not None]
+    assert "".join(chosen).strip() == found.summary.text
+    assert sum(link.chosen for link in found.links(1.0)) == len(found.path) + 1
+    views = found.vertices(2)
+    assert views[0].words == views[-1].words == ()
+    assert all(len(view.words) == 2 for view in views[1:-1])
+    assert math.isclose(views[-1].reach, 1.0, abs_tol=1e-3)
+    assert set(found.to_dict()) == {"summary", "path", "vertices", "links", "read", "n_source"}
+    with pytest.raises(InfeasibleBudgetError):
+        fit.inspect(texts[0], max_chars=0)
+
+
+def test_count_tokens(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    assert fit.count_tokens(texts[0]) == len(fit.tokenizer.encode(texts[0]))
+
+
+def test_n_workers_is_checked(fit: Summarizer) -> None:
+    with pytest.raises(ConfigError, match="n_workers must be at least 1, was 0"):
+        Summarizer(fit.model, fit.backend, n_workers=0)
