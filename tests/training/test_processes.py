@@ -1,0 +1,66 @@
+"""Several processes, and a process killed in the middle, as users meet them."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from .conftest import free_port, read_metrics, start_training
+
+CURVE = ("step", "loss", "nll", "grad_norm", "lr", "pairs", "epoch", "pairs_seen")
+
+
+def curve(output):
+    return [[record[name] for name in CURVE] for record in read_metrics(output)]
+
+
+def assert_same_curve(one, two, *, rel):
+    assert len(one) == len(two)
+    for first, second in zip(one, two, strict=True):
+        assert first == pytest.approx(second, rel=rel)
+
+
+def test_two_processes_train_as_one_that_accumulates(tiny_recipe, tmp_path):
+    port = free_port()
+    words = ["run.max_steps=6", "run.save_every=0", "loss.denoise_share=0.3"]
+    alone = start_training(
+        tiny_recipe, f"output_dir={tmp_path / 'one'}", "run.accumulate=2", *words
+    )
+    pair = [
+        start_training(
+            tiny_recipe, f"output_dir={tmp_path / 'two'}", *words, rank=rank, size=2, port=port
+        )
+        for rank in range(2)
+    ]
+    for process in (alone, *pair):
+        out, _ = process.communicate(timeout=100)
+        assert process.returncode == 0, out
+    assert len(curve(tmp_path / "one")) == 3
+    assert_same_curve(curve(tmp_path / "one"), curve(tmp_path / "two"), rel=1e-4)
+    valid = [read_metrics(tmp_path / name, "valid")[-1]["loss"] for name in ("one", "two")]
+    assert valid[0] == pytest.approx(valid[1], rel=1e-4)
+
+
+def test_a_killed_run_resumes_on_the_same_curve(tiny_recipe, tmp_path):
+    whole = start_training(tiny_recipe, f"output_dir={tmp_path / 'whole'}")
+    killed = start_training(tiny_recipe, f"output_dir={tmp_path / 'cut'}")
+    deadline = time.monotonic() + 90
+    while not (tmp_path / "cut" / "checkpoint-00000004").exists():
+        assert time.monotonic() < deadline, "no checkpoint appeared"
+        assert killed.poll() is None, killed.communicate()[0]
+        time.sleep(0.005)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert not (tmp_path / "cut" / "checkpoint-00000012").exists()
+    resumed = start_training(tiny_recipe, f"output_dir={tmp_path / 'cut'}", "--resume")
+    for process in (whole, resumed):
+        out, _ = process.communicate(timeout=100)
+        assert process.returncode == 0, out
+    by_step = {record["step"]: record for record in read_metrics(tmp_path / "cut")}
+    again = [[by_step[step][name] for name in CURVE] for step in sorted(by_step)]
+    assert_same_curve(curve(tmp_path / "whole"), again, rel=1e-6)
+    whole_weights = (tmp_path / "whole" / "checkpoint-00000012" / "model.safetensors").read_bytes()
+    cut_weights = (tmp_path / "cut" / "checkpoint-00000012" / "model.safetensors").read_bytes()
+    assert whole_weights == cut_weights
