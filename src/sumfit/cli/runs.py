@@ -1,0 +1,240 @@
+"""Run a model over data sets on several processes, for tables, tuning and benchmarks.
+
+Owns loading of evaluation sets and the process pool. Scoring is `sumfit.evaluation`'s.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sumfit.data.readers import read_pairs
+from sumfit.errors import ConfigError, DataFormatError
+from sumfit.hypothesis import Summary
+from sumfit.pipeline import Summarizer
+
+__all__ = ["Candidate", "EvaluationSet", "ModelRunner", "RunItem", "find_set"]
+
+_CHUNK = 16  # texts that a process takes at once
+_SUFFIXES = (".jsonl.xz", ".jsonl.gz", ".jsonl.zst", ".jsonl", ".parquet", ".csv", ".tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSet:
+    """Texts with their references.
+
+    Attributes:
+        name: What tables call it.
+        sources: The texts.
+        references: The references of each, at least one.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def read(cls, path: Path, *, name: str = "", first: int | None = None) -> EvaluationSet:
+        """Read a file of pairs.
+
+        Args:
+            path: The file.
+            name: Name; the file's if not given.
+            first: Take so many items, spread evenly over the file; all if ``None``.
+
+        Returns:
+            The set.
+
+        Raises:
+            DataFormatError: If the file does not parse, has no pair, or an empty reference.
+        """
+        pairs = list(read_pairs(path))
+        if first is not None and first < len(pairs):
+            pairs = [pairs[i * len(pairs) // first] for i in range(first)]
+        if not pairs:
+            raise DataFormatError(f"{path} has no pairs")
+        for pair in pairs:
+            if not all(text.strip() for text in pair.summaries):
+                raise DataFormatError(f"{path}:{pair.line}: an empty reference")
+        return cls(
+            name=name or path.name.split(".")[0],
+            sources=tuple(pair.source for pair in pairs),
+            references=tuple(pair.summaries for pair in pairs),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+def find_set(data: Path, name: str) -> Path:
+    """Find the file of a set such as ``newsapi/test`` below a directory.
+
+    Args:
+        data: The directory.
+        name: Path below it, without suffix.
+
+    Returns:
+        The file.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    for suffix in _SUFFIXES:
+        path = data / (name + suffix)
+        if path.exists():
+            return path
+    raise ConfigError(f"there is no {name} below {data}; tried {', '.join(_SUFFIXES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One entry of an n-best list.
+
+    Attributes:
+        text: The text.
+        log_prob: Its log-probability.
+    """
+
+    text: str
+    log_prob: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunItem:
+    """One summary of a run.
+
+    Attributes:
+        text: The summary; empty where there is none.
+        limit: Its limit.
+        origin: ``"model"``, ``"source"`` or ``"cut"``.
+        optimal: The search proved it.
+        error: Why there is no summary; empty if there is.
+        candidates: The n-best list, most probable first, if one was asked for.
+        seconds: Time of every stage together.
+    """
+
+    text: str
+    limit: int
+    origin: str
+    optimal: bool
+    error: str
+    candidates: tuple[Candidate, ...]
+    seconds: float
+
+    @classmethod
+    def of(cls, summary: Summary) -> RunItem:
+        """Keep what tables need, in types that travel between processes.
+
+        Args:
+            summary: The summary.
+
+        Returns:
+            The item.
+        """
+        listed = (summary, *summary.alternatives) if summary.error is None else ()
+        ordered = sorted(listed, key=lambda entry: entry.rank)
+        return cls(
+            text=summary.text,
+            limit=summary.limit,
+            origin=summary.origin,
+            optimal=summary.optimal,
+            error=str(summary.error or ""),
+            candidates=tuple(Candidate(entry.text, entry.log_prob) for entry in ordered),
+            seconds=sum(summary.timings.values()),
+        )
+
+
+class ModelRunner:
+    """A model in several processes; use it as a context manager."""
+
+    def __init__(self, model: Path | None, *, n_processes: int | None = None) -> None:
+        """Start the processes; each loads the model at its first texts.
+
+        Args:
+            model: Model directory; ``None`` for the default model.
+            n_processes: Processes; one per processor if not given, 1 for none besides this.
+
+        Raises:
+            ConfigError: If ``n_processes`` is below 1.
+            ModelError: If there is no such model.
+        """
+        n_processes = n_processes if n_processes is not None else (os.cpu_count() or 1)
+        if n_processes < 1:
+            raise ConfigError(f"n_processes must be at least 1, was {n_processes}")
+        self.summarizer = Summarizer.from_pretrained(model, n_workers=1)
+        self._pool: ProcessPoolExecutor | None = None
+        if n_processes > 1:
+            self._pool = ProcessPoolExecutor(
+                n_processes,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_load,
+                initargs=(str(model) if model else None,),
+            )
+
+    def __enter__(self) -> ModelRunner:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(
+        self,
+        texts: Sequence[str],
+        *,
+        per_item: Mapping[str, Sequence[int]] | None = None,
+        **keywords: Any,
+    ) -> list[RunItem]:
+        """Summarise texts.
+
+        Args:
+            texts: The texts.
+            per_item: Length keywords with one value for each text.
+            **keywords: As for `sumfit.Summarizer`.
+
+        Returns:
+            One item per text, in order.
+        """
+        tasks = list(_chunks(texts, per_item or {}, keywords))
+        if self._pool is None:
+            done = [_items(self.summarizer, *task) for task in tasks]
+        else:
+            done = list(self._pool.map(_work, tasks))
+        return [item for chunk in done for item in chunk]
+
+
+_Task = tuple[list[str], dict[str, Any]]
+_LOADED: list[Summarizer] = []
+
+
+def _chunks(
+    texts: Sequence[str], per_item: Mapping[str, Sequence[int]], keywords: Mapping[str, Any]
+) -> Iterator[_Task]:
+    for start in range(0, len(texts), _CHUNK):
+        stop = start + _CHUNK
+        own = {name: list(values[start:stop]) for name, values in per_item.items()}
+        yield list(texts[start:stop]), {**keywords, **own}
+
+
+def _load(model: str | None) -> None:
+    os.environ["OMP_NUM_THREADS"] = "1"
+    _LOADED.append(Summarizer.from_pretrained(model, n_workers=1))
+
+
+def _work(task: _Task) -> list[RunItem]:
+    return _items(_LOADED[0], *task)
+
+
+def _items(summarizer: Summarizer, texts: list[str], keywords: dict[str, Any]) -> list[RunItem]:
+    return [RunItem.of(summary) for summary in summarizer.stream(texts, **keywords)]

@@ -1,0 +1,167 @@
+"""``sumfit tune``: fit the length bonus and the MBR temperature, and store them in the model."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sumfit.cli.runs import EvaluationSet, ModelRunner, find_set
+from sumfit.errors import ConfigError, ModelFormatError
+from sumfit.evaluation.rouge import rouge_items
+from sumfit.evaluation.table import Table, render
+from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
+from sumfit.length import Unit, get_unit
+from sumfit.rerank import TuningPoint
+from sumfit.rerank import tune as tune_mbr
+from sumfit.rerank.mbr import DEFAULT_CANDIDATES
+from sumfit.text.split import split_words
+
+__all__ = ["tune"]
+
+_LIMITS = {"words": (8, 12), "chars": (40, 60, 80), "tokens": (10, 16)}
+_LIKE_CHARS = ("bytes", "graphemes", "cells")
+_SIZES = (10, 20, DEFAULT_CANDIDATES, 100)
+
+
+def tune(
+    model: Annotated[Path, typer.Argument(help="Model directory; its config.json is rewritten")],
+    data: Annotated[Path, typer.Option("--data", "-d", help="Directory of the validation sets")],
+    sets: Annotated[
+        list[str], typer.Option("--set", "-s", help="Set below --data, such as newsapi/valid")
+    ],
+    first: Annotated[int, typer.Option(help="Items of each set", min=1)] = 300,
+    bonuses: Annotated[
+        str, typer.Option(help="Bonuses to try, nats per token, with commas between")
+    ] = "0,0.25,0.5,0.75,1,1.5",
+    units: Annotated[str, typer.Option(help="Units to tune")] = "chars,words,tokens",
+    mbr: Annotated[bool, typer.Option(help="Tune the MBR temperature too")] = True,
+    mbr_limit: Annotated[int, typer.Option(help="Limit in characters of the n-best lists")] = 60,
+    processes: Annotated[int | None, typer.Option(help="Processes; one per processor")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change no file")] = False,
+    format: Annotated[
+        Literal["text", "markdown", "json"], typer.Option(help="Output format")
+    ] = "text",
+) -> None:
+    """Tune the length bonus of each unit and the MBR temperature on validation data."""
+    values = _numbers(bonuses)
+    wanted = [unit.strip() for unit in units.split(",") if unit.strip()]
+    unknown = [unit for unit in wanted if unit not in _LIMITS]
+    if unknown:
+        raise ConfigError(f"units must be among {', '.join(_LIMITS)}, was {unknown[0]!r}")
+    pairs = [EvaluationSet.read(find_set(data, name), name=name, first=first) for name in sets]
+    tables, chosen = [], {}
+    best: TuningPoint | None = None
+    with ModelRunner(model, n_processes=processes) as runner:
+        for unit in wanted:
+            points = [_bonus_point(runner, pairs, unit, bonus) for bonus in values]
+            pick = choose_bonus(points)
+            chosen[unit] = pick.bonus
+            tables.append(_bonus_table(unit, points, pick))
+        if mbr:
+            points_mbr = _mbr_points(runner, pairs, mbr_limit)
+            best = next(p for p in points_mbr if p.n_candidates == DEFAULT_CANDIDATES)
+            tables.append(_mbr_table(points_mbr))
+    if not dry_run:
+        store(model, chosen, best.temperature if best else None)
+    typer.echo(render(tables, format))
+
+
+def store(model: Path, bonus: dict[str, float], temperature: float | None) -> None:
+    """Write tuned values into a model's ``config.json``, all or nothing.
+
+    Args:
+        model: Model directory.
+        bonus: Bonus of each unit tuned; units counted in characters follow ``chars``, and so
+            does the default.
+        temperature: MBR temperature, ``None`` to leave it.
+
+    Raises:
+        ModelFormatError: If the configuration cannot be read.
+    """
+    path = model / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        stored = dict(config.get("bonus", {}))
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise ModelFormatError(f"cannot read {path}: {error}") from error
+    stored.update(bonus)
+    if "chars" in bonus:
+        stored.update(dict.fromkeys((*_LIKE_CHARS, "default"), bonus["chars"]))
+    config["bonus"] = stored
+    if temperature is not None:
+        config["mbr_temperature"] = temperature
+    draft = path.with_suffix(".json.new")
+    draft.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(draft, path)
+
+
+def _bonus_point(
+    runner: ModelRunner, pairs: Sequence[EvaluationSet], unit: str, bonus: float
+) -> BonusPoint:
+    texts: list[str] = []
+    references: list[tuple[str, ...]] = []
+    limits: list[int] = []
+    for part in pairs:
+        for limit in _LIMITS[unit]:
+            items = runner.run(part.sources, max_length=limit, unit=unit, bonus=bonus)
+            texts += [item.text for item in items]
+            references += part.references
+            limits += [limit] * len(items)
+    return measure_bonus(bonus, texts, references, limits=limits, unit=_measurable(runner, unit))
+
+
+def _measurable(runner: ModelRunner, unit: str) -> Unit:
+    """The unit with a way to count it; tokens are counted by the model's tokenizer."""
+    found = get_unit(unit)
+    return Unit(unit, runner.summarizer.count_tokens) if unit == "tokens" else found
+
+
+def _mbr_points(
+    runner: ModelRunner, pairs: Sequence[EvaluationSet], limit: int
+) -> tuple[TuningPoint, ...]:
+    words, logs, scores = [], [], []
+    for part in pairs:
+        items = runner.run(part.sources, max_chars=limit, n_best=max(_SIZES), keep_short=False)
+        for item, references in zip(items, part.references, strict=True):
+            if not item.candidates:
+                continue
+            texts = [candidate.text for candidate in item.candidates]
+            words.append([split_words(text) for text in texts])
+            logs.append([candidate.log_prob for candidate in item.candidates])
+            scores.append(rouge_items(texts, [references] * len(texts))[:, 3].tolist())
+    return tune_mbr(words, logs, scores, sizes=_SIZES)
+
+
+def _bonus_table(unit: str, points: Sequence[BonusPoint], pick: BonusPoint) -> Table:
+    rows = tuple(
+        (p.bonus, p.rsum, 100 * p.fill, 100 * p.complete, "chosen" if p is pick else "")
+        for p in points
+    )
+    limits = ", ".join(map(str, _LIMITS[unit]))
+    return Table(
+        f"Bonus for limits in {unit} ({limits})",
+        ("bonus", "R-Sum", "fill, %", "complete, %", ""),
+        rows,
+        (f"n: {len(points[0].items)}; rule: most fill within one standard error of the best",),
+    )
+
+
+def _mbr_table(points: Sequence[TuningPoint]) -> Table:
+    rows = tuple((p.temperature, p.n_candidates, p.score) for p in points[:10])
+    note = f"stored: the best temperature for lists of {DEFAULT_CANDIDATES}, what rerank='mbr' uses"
+    return Table("MBR, best settings", ("temperature", "candidates", "R-Sum"), rows, (note,))
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ConfigError(f"bonuses must be numbers with commas between, was {text!r}") from None
+    if not all(0 <= number < 100 for number in numbers):
+        raise ConfigError(f"bonuses must be at least 0 and below 100, was {text!r}")
+    return numbers
