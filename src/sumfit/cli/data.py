@@ -12,7 +12,7 @@ import typer
 
 from sumfit.cli.train import log_to_stderr
 
-__all__ = ["app", "check", "pack", "tokenizer"]
+__all__ = ["app", "check", "pack", "start_weights", "tokenizer"]
 
 app = typer.Typer(
     add_completion=False,
@@ -69,6 +69,22 @@ def tokenizer(
     learned = train_tokenizer(load_recipe(recipe, overrides or ()), max_pairs=max_pairs)
     learned.save(output)
     print(f"{learned.vocab_size} pieces, sha256 {learned.fingerprint}", file=sys.stderr)
+
+
+@app.command()
+def start_weights(
+    tokenizer_file: Annotated[Path, typer.Argument(help="Tokenizer to transplant to.")],
+    output: Output,
+    minilm: Annotated[
+        Path | None, typer.Option(help="Directory of MiniLM; the installed package by default.")
+    ] = None,
+) -> None:
+    """Write MiniLM's weights for a tokenizer as one small file, to carry elsewhere."""
+    from sumfit.models.minilm import write_start_weights
+    from sumfit.text import Tokenizer
+
+    write_start_weights(Tokenizer.from_file(tokenizer_file), output, minilm)
+    print(output)
 
 
 @app.command()

@@ -25,7 +25,7 @@ from sumfit.data.corpus import PackedCorpus
 from sumfit.errors import ConfigError, TrainingError
 from sumfit.losses.objective import LossOutput, objective
 from sumfit.models.dat import DAT
-from sumfit.models.minilm import init_from_minilm
+from sumfit.models.minilm import init_from_minilm, init_from_start_weights
 from sumfit.text import Tokenizer
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
@@ -34,7 +34,7 @@ from sumfit.training.loader import BatchStream, MicroBatch, Position, Prefetcher
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
 from sumfit.training.prepare import ensure_corpus
-from sumfit.training.recipe import Recipe
+from sumfit.training.recipe import INSTALLED, Recipe
 from sumfit.training.validation import Validator
 
 __all__ = ["Progress", "TrainResult", "Trainer", "train"]
@@ -148,10 +148,7 @@ class Trainer:
         self._started = started
         torch.manual_seed(recipe.seed)
         self.model = DAT(recipe.model)
-        if recipe.start.minilm:
-            init_from_minilm(self.model, tokenizer, recipe.start.minilm)
-        if recipe.start.model:
-            checkpoints.load_into(Path(recipe.start.model), self.model)
+        _start_from(self.model, recipe, tokenizer)
         self.model.to(processes.device).train()
         run = recipe.run
         self._optimiser = Optimiser(self.model, recipe.optimizer, processes, run.log_every)
@@ -536,6 +533,17 @@ class Trainer:
         )
         for reason, count in self.stream.dropped.items():
             logger.info("%d training pairs left out: %s", count, reason)
+
+
+def _start_from(model: DAT, recipe: Recipe, tokenizer: Tokenizer) -> None:
+    """Fill the network with the weights that the recipe starts from."""
+    minilm = recipe.start.minilm
+    if minilm and Path(minilm).is_file():
+        init_from_start_weights(model, minilm)
+    elif minilm:
+        init_from_minilm(model, tokenizer, None if minilm == INSTALLED else minilm)
+    if recipe.start.model:
+        checkpoints.load_into(Path(recipe.start.model), model)
 
 
 def _describe(micro: MicroBatch) -> str:

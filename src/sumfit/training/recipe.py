@@ -20,6 +20,7 @@ from sumfit.errors import ConfigError
 from sumfit.models.config import DATConfig
 
 __all__ = [
+    "INSTALLED",
     "DataSection",
     "LossSection",
     "OptimizerSection",
@@ -29,6 +30,8 @@ __all__ = [
     "ValidationSection",
     "load_recipe",
 ]
+
+INSTALLED = "installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ class StartSection:
     """Weights to start from; random ones if all are empty.
 
     Attributes:
-        minilm: Directory or archive of MiniLM weights for the body and the embeddings.
+        minilm: MiniLM's weights for body and embeddings: its directory, a file made by
+            ``sumfit data start-weights``, or ``installed`` for the package that carries them.
         model: Directory of an earlier sumfit model or checkpoint of the same architecture.
     """
 
@@ -315,7 +319,7 @@ class Recipe:
                 problems.append(f"data.tokenizer {self.data.tokenizer} does not exist")
         for key in ("minilm", "model"):
             value = getattr(self.start, key)
-            if value and not Path(value).exists():
+            if value and value != INSTALLED and not Path(value).exists():
                 problems.append(f"start.{key} {value} does not exist")
         return problems
 
