@@ -25,7 +25,7 @@ from sumfit.data.corpus import PackedCorpus
 from sumfit.errors import ConfigError, TrainingError
 from sumfit.losses.objective import LossOutput, objective
 from sumfit.models.dat import DAT
-from sumfit.models.minilm import init_from_minilm, init_from_start_weights
+from sumfit.models.minilm import init_from_minilm
 from sumfit.text import Tokenizer
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
@@ -538,9 +538,7 @@ class Trainer:
 def _start_from(model: DAT, recipe: Recipe, tokenizer: Tokenizer) -> None:
     """Fill the network with the weights that the recipe starts from."""
     minilm = recipe.start.minilm
-    if minilm and Path(minilm).is_file():
-        init_from_start_weights(model, minilm)
-    elif minilm:
+    if minilm:
         init_from_minilm(model, tokenizer, None if minilm == INSTALLED else minilm)
     if recipe.start.model:
         checkpoints.load_into(Path(recipe.start.model), model)
