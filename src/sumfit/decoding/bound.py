@@ -8,6 +8,8 @@ more than ``sum_j u_j H[r][j]`` with Eq. A8::
     H[r][j] = max( end_j if r <= slack,  max_v sum_{i>j} l[j,i] w[i,v] H[r - c(v)][i] )
 
 The maximum over words stands outside the sum over vertices, because a string has one next word.
+Under constraints the table also knows what may follow which word, which required phrases are
+still missing and which of a few critical words are used up (`kernels.bound`).
 Words outside the candidates take part as one word whose probability at vertex i is their bound
 ``other[i]`` and whose cost is the least of theirs, so H bounds the whole vocabulary.
 """
@@ -21,7 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.kernels.bound import fill_bounds, sparse_columns
+from sumfit.decoding.kernels.bound import KINDS, Steps, fill_bounds, sparse_columns
+from sumfit.decoding.kernels.rules import REJECTED, Rules, classify, no_rules
+from sumfit.decoding.kernels.search import Graph
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
 
@@ -34,6 +38,7 @@ _NEVER = 2**31 - 1  # cost of a word that does not exist
 # Probabilities below this share of the most a word can have enter the bound through the padding
 # vector that stands for the largest of them at each vertex; searched sequences always get theirs.
 _NEGLIGIBLE = 1e-4
+_MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,38 +46,20 @@ class SearchTables:
     """Arrays of one search, over the ``n = S - 2`` inner vertices and ``W`` candidates.
 
     Attributes:
-        prob: ``(W, n)`` probability of each candidate at each vertex, times ``exp(bonus)``.
-        link: ``(n, n)`` link probabilities, ``[from, to]``.
-        first_link: ``(n,)`` probabilities of the links from the start.
-        end: ``(n,)`` probability of ending after each vertex.
-        cost: ``(W,)`` unit cost.
-        first_cost: ``(W,)`` cost as first word.
-        words: ``(<=W,)`` candidates that can follow another, ascending cost.
-        first_words: ``(<=W,)`` candidates that can come first, ascending first cost.
-        other: ``(n,)`` most probability of any word outside the candidates, times ``exp(bonus)``.
-        other_cost: Least unit cost of a word outside the candidates.
-        other_first_cost: Least first cost of one.
+        graph: What the search reads: ``prob`` (W, n), probability of each candidate at each
+            vertex times ``exp(bonus)``; ``link`` (n, n), ``first_link`` (n,) and ``end`` (n,);
+            ``other`` (n,), the most any word outside the candidates can have, and its least
+            costs; costs and steps; ``table`` (A, K, R, n) of bounds and ``scale`` (R,), the
+            natural log of the factor of each layer, see `kernels.bound`.
+        rules: The constraints' state machine, switched off where there are none.
         low: Least total cost.
         high: Most total cost.
-        table: ``(A, K, R, n)`` bounds, see `kernels.bound`.
-        scale: ``(R,)`` natural log of the factor of each layer of ``table``.
     """
 
-    prob: FloatArray
-    link: FloatArray
-    first_link: FloatArray
-    end: FloatArray
-    cost: IntArray
-    first_cost: IntArray
-    words: IntArray
-    first_words: IntArray
-    other: FloatArray
-    other_cost: int
-    other_first_cost: int
+    graph: Graph
+    rules: Rules
     low: int
     high: int
-    table: FloatArray
-    scale: FloatArray
 
     @classmethod
     def build(cls, dag: DAG, options: DecodeOptions) -> SearchTables:
@@ -82,7 +69,7 @@ class SearchTables:
 
         Args:
             dag: The graph, already restricted to the candidates to search.
-            options: Costs, budget, ending and bonus.
+            options: Costs, budget, ending, bonus and constraints.
 
         Returns:
             The tables.
@@ -91,7 +78,6 @@ class SearchTables:
             InfeasibleBudgetError: If the graph has no inner vertex.
         """
         n = dag.n_vertices - 2
-        low, high = options.budget.low, options.budget.high
         if n == 0:
             raise InfeasibleBudgetError(
                 "a graph of 2 vertices emits no word; give one with an inner vertex"
@@ -100,44 +86,151 @@ class SearchTables:
         words = np.ascontiguousarray(dag.word_logp[1:-1].T)
         prob = np.exp(words, dtype=np.float64)
         links = np.exp(dag.link_logp, dtype=np.float64)
-        link = np.ascontiguousarray(links[1:-1, 1:-1])
-        end = np.ascontiguousarray(links[1:-1, -1])
-        if options.ending == "any":
-            end = np.ones(n)
         other = np.exp(dag.other_logp[1:-1], dtype=np.float64)
         if gain != 1.0:
             prob *= gain
             other *= gain
+        end = np.ascontiguousarray(links[1:-1, -1]) if options.ending == "eos" else np.ones(n)
+        rules = no_rules() if options.constraints is None else options.constraints.rules
+        kinds, joins, gains, needed = _context(dag, options, rules)
         cost = options.unit_cost[dag.word_ids].astype(np.int64)
         first_cost = options.first_cost[dag.word_ids].astype(np.int64)
         other_cost, other_first_cost = _costs_outside(dag, options)
-        ordered = np.argsort(cost, kind="stable")
-        active = ordered[cost[ordered] <= high]
-        first = np.argsort(first_cost, kind="stable")
-        first = first[first_cost[first] <= high]
-        high = min(high, _most_cost(options, n))
-        least_first = int(first_cost[first[0]]) if first.size else _NEVER
-        n_layers = max(0, high - min(least_first, other_first_cost)) + 1
-        table, scale = _bounds(
-            prob, link, end, cost, active, other, other_cost, n_layers, high - low, gain
-        )
-        return cls(
-            prob=prob,
-            link=link,
+        low, high = options.budget.low, _most_cost(options, n)
+        graph = Graph(
+            link=np.ascontiguousarray(links[1:-1, 1:-1]),
             first_link=np.ascontiguousarray(links[0, 1:-1]),
             end=end,
-            cost=cost,
-            first_cost=first_cost,
-            words=active,
-            first_words=first,
+            prob=prob,
             other=other,
             other_cost=other_cost,
             other_first_cost=other_first_cost,
-            low=low,
-            high=high,
-            table=table,
-            scale=scale,
+            ids=dag.word_ids.astype(np.int64),
+            cost=cost,
+            first_cost=first_cost,
+            steps=_steps(cost, high, kinds, gains),
+            first_steps=_steps(first_cost, high, kinds, gains),
+            joins=joins,
+            table=_NO_TABLE,
+            over=_NO_TABLE[0],
+            scale=_NO_SCALE,
+            needed=needed,
+            spent=_NONE,
+            spent_bit=_NONE,
+            n_repeats=np.zeros(cost.size, dtype=np.int64),
         )
+        return cls(_with_bounds(graph, rules, low, high, gain), rules, low, high)
+
+    @property
+    def n_candidates(self) -> int:
+        """``W``."""
+        return int(self.graph.prob.shape[0])
+
+    @property
+    def prob(self) -> FloatArray:
+        """``(W, n)`` probability of each candidate at each vertex, times ``exp(bonus)``."""
+        return np.asarray(self.graph.prob)
+
+    @property
+    def link(self) -> FloatArray:
+        """``(n, n)`` link probabilities, ``[from, to]``."""
+        return np.asarray(self.graph.link)
+
+    @property
+    def first_link(self) -> FloatArray:
+        """``(n,)`` probabilities of the links from the start."""
+        return np.asarray(self.graph.first_link)
+
+    @property
+    def end(self) -> FloatArray:
+        """``(n,)`` probability of ending after each vertex."""
+        return np.asarray(self.graph.end)
+
+    @property
+    def cost(self) -> IntArray:
+        """``(W,)`` unit cost."""
+        return np.asarray(self.graph.cost)
+
+    @property
+    def first_cost(self) -> IntArray:
+        """``(W,)`` cost as first word."""
+        return np.asarray(self.graph.first_cost)
+
+    @property
+    def words(self) -> IntArray:
+        """Candidates that can follow another, ascending cost."""
+        return np.asarray(self.graph.steps.word)
+
+    @property
+    def first_words(self) -> IntArray:
+        """Candidates that can come first, ascending first cost."""
+        return np.asarray(self.graph.first_steps.word)
+
+    @property
+    def other(self) -> FloatArray:
+        """``(n,)`` most probability of a word outside the candidates, times ``exp(bonus)``."""
+        return np.asarray(self.graph.other)
+
+    @property
+    def other_cost(self) -> int:
+        """Least unit cost of a word outside the candidates."""
+        return self.graph.other_cost
+
+    @property
+    def other_first_cost(self) -> int:
+        """Least first cost of a word outside the candidates."""
+        return self.graph.other_first_cost
+
+    @property
+    def table(self) -> FloatArray:
+        """``(A, K, R, n)`` bounds, see `kernels.bound`."""
+        return np.asarray(self.graph.table)
+
+    @property
+    def scale(self) -> FloatArray:
+        """``(R,)`` natural log of the factor of each layer of `table`."""
+        return np.asarray(self.graph.scale)
+
+    @property
+    def n_inner(self) -> int:
+        """``S - 2``."""
+        return int(self.graph.prob.shape[1])
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_TABLE = np.zeros((1, 1, 0, 0))
+_NO_SCALE = np.zeros(0)
+
+
+def _context(
+    dag: DAG, options: DecodeOptions, rules: Rules
+) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray, int]:
+    """What each candidate leaves behind: kind, whether it can join a word, bits it turns on."""
+    n_words = dag.n_candidates
+    kinds = np.zeros(n_words, dtype=np.int64)
+    joins = np.zeros(n_words, dtype=np.bool_)
+    gains = np.zeros(n_words, dtype=np.int64)
+    constraints = options.constraints
+    if constraints is None:
+        return kinds, joins, gains, 0
+    scratch = np.zeros(constraints.state_size(2), dtype=np.int64)
+    classify(rules, dag.word_ids.astype(np.int64), scratch, kinds, joins)
+    n_needed = min(len(constraints.required_atoms), _MOST_NEEDED)
+    for place in range(n_needed):
+        gains[constraints.can_finish(place, dag.word_ids)] |= 1 << place
+    return kinds, joins, gains, (1 << n_needed) - 1
+
+
+def _steps(cost: IntArray, high: int, kinds: IntArray, gains: IntArray) -> Steps:
+    order = np.argsort(cost, kind="stable")
+    order = order[(cost[order] <= high) & (kinds[order] != REJECTED)]
+    return Steps(
+        word=order,
+        cost=cost[order],
+        kind=kinds[order],
+        gain=gains[order],
+        blocked=np.zeros(order.size, dtype=np.int64),
+    )
 
 
 def _costs_outside(dag: DAG, options: DecodeOptions) -> tuple[int, int]:
@@ -161,56 +254,45 @@ def _most_cost(options: DecodeOptions, n: int) -> int:
         int(np.max(costs, where=costs <= high, initial=0))
         for costs in (options.first_cost, options.unit_cost)
     ]
-    return most[0] + (n - 1) * most[1]
+    return min(high, most[0] + (n - 1) * most[1])
 
 
-def _bounds(
-    prob: FloatArray,
-    link: FloatArray,
-    end: FloatArray,
-    cost: IntArray,
-    active: IntArray,
-    other: FloatArray,
-    other_cost: int,
-    n_layers: int,
-    slack: int,
-    gain: float,
-) -> tuple[FloatArray, FloatArray]:
-    n_words, n = prob.shape
+def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -> Graph:
+    """Fill the table of bounds of a graph."""
+    n_words, n = graph.prob.shape
+    steps = graph.steps
+    least_first = int(graph.first_steps.cost[0]) if graph.first_steps.cost.size else _NEVER
+    n_layers = max(0, high - min(least_first, graph.other_first_cost)) + 1
     usable = np.zeros(n_words, dtype=np.bool_)
-    usable[active] = True
+    usable[steps.word] = True
     start = np.empty(n_words + 1, dtype=np.int64)
     vertex = np.empty(n_words * n, dtype=np.int64)
     value = np.empty(n_words * n)
     dropped = np.empty(n)
-    sparse_columns(prob, usable, _NEGLIGIBLE * gain, start, vertex, value, dropped)
-    n_free = int(np.searchsorted(cost[active], 1))
-    free_words = active[:n_free]
-    table = np.empty((1, 1, n_layers, n))
-    padding = np.empty_like(table)
-    outside = np.empty((n_layers, n))
+    sparse_columns(graph.prob, usable, _NEGLIGIBLE * gain, start, vertex, value, dropped)
+    n_free = int(np.searchsorted(steps.cost, 1))
+    n_sets = (graph.needed + 1) << graph.spent.size
+    table = np.empty((n_sets, KINDS if rules.is_on else 1, n_layers, n))
+    over = np.zeros((n_sets, n_layers, n))
     scale = np.empty(n_layers)
-    zeros = np.zeros(n_words, dtype=np.int64)
     fill_bounds(
-        np.ascontiguousarray(link.T),
-        end,
-        active[n_free:],
-        cost,
-        zeros,
-        zeros,
-        np.zeros(n_words, dtype=np.bool_),
+        np.ascontiguousarray(graph.link.T),
+        graph.end,
+        steps,
+        graph.joins,
         start,
         vertex,
         value,
         dropped,
-        free_words,
-        np.ascontiguousarray(prob[free_words].T),
-        other,
-        min(other_cost, n_layers),
-        slack,
+        np.ascontiguousarray(graph.prob[steps.word[:n_free]].T),
+        graph.other,
+        min(graph.other_cost, n_layers),
+        high - low,
+        graph.needed,
         table,
-        padding,
-        outside,
+        np.empty_like(table),
+        over,
+        np.zeros((n_sets, n_layers, n)),
         scale,
     )
-    return table, scale
+    return graph._replace(table=table, over=over, scale=scale)

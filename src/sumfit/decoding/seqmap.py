@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, LANDED, run
+from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, LANDED, Nodes, run
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
@@ -27,8 +26,6 @@ from sumfit.errors import BudgetError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["all_lengths", "seqmap"]
-
-_Number = TypeVar("_Number", bound="np.generic[Any]")
 
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
@@ -147,20 +144,8 @@ class Search:
         self._count = np.zeros(4, dtype=np.int64)
         self._done = np.empty(options.n_best, dtype=np.int64)
         self._outside = np.full(options.n_best + 1, -math.inf)
-        n_words, n = tables.prob.shape
-        self._parent = np.empty(0, dtype=np.int64)
-        self._word = np.empty(0, dtype=np.int64)
-        self._rest = np.empty(0, dtype=np.int64)
-        self._log_mass = np.empty(0)
-        self._base = np.empty(0)
-        self._score = np.empty(0)
-        self._reach = np.empty((0, n))
-        self._bounds = np.empty((0, n_words))
-        self._heap_f = np.empty(0)
-        self._heap_node = np.empty(0, dtype=np.int64)
-        self._heap_word = np.empty(0, dtype=np.int64)
-        self._room = 0
-        self._grow(_FIRST_ROOM)
+        self._room = _FIRST_ROOM
+        self._nodes = self._empty_nodes(self._room)
 
     @property
     def n_expanded(self) -> int:
@@ -184,7 +169,7 @@ class Search:
             if status in (DONE, EMPTY):
                 return True
             if status == FULL:
-                self._grow(4 * self._room)
+                self._grow()
                 continue
             is_late = limit_s is not None and time.perf_counter() - started > limit_s
             if is_late or self.n_expanded >= most:
@@ -202,9 +187,9 @@ class Search:
         """
         n_done = int(self._count[2])
         nodes = [(int(self._done[i]), float(self._outside[i])) for i in range(n_done)]
-        frontier = float(self._heap_f[0]) if self._count[1] else -math.inf
+        frontier = float(self._nodes.heap_f[0]) if self._count[1] else -math.inf
         if n_done < self._options.n_best and self._count[1]:
-            scores = self._score[: self._count[0]].copy()
+            scores = self._nodes.score[: self._count[0]].copy()
             scores[self._done[:n_done]] = -math.inf
             order = np.argsort(-scores, kind="stable")[: self._options.n_best - n_done]
             bound = max(frontier, float(self._outside[-1]))
@@ -212,19 +197,19 @@ class Search:
         return [self._hypothesis(graph, node, bound) for node, bound in nodes]
 
     def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
-        score = float(self._score[node])
+        score = float(self._nodes.score[node])
         columns: list[int] = []
         at = node
         while at > 0:
-            columns.append(int(self._word[at]))
-            at = int(self._parent[at])
+            columns.append(int(self._nodes.word[at]))
+            at = int(self._nodes.parent[at])
         words = tuple(graph.word_ids[columns[::-1]].tolist())
         is_optimal = bound <= score + _TOLERANCE
         return Hypothesis(
             words=words,
             log_prob=score - self._options.bonus * len(words),
             score=score,
-            cost=self._high - int(self._rest[node]),
+            cost=self._high - int(self._nodes.rest[node]),
             path=best_path(graph, words, self._options.ending),
             optimal=is_optimal,
             gap=0.0 if is_optimal else bound - score,
@@ -232,14 +217,14 @@ class Search:
 
     def _dive(self) -> None:
         """Finish some sequences greedily if none is finished yet."""
-        if (self._score[: self._count[0]] > -math.inf).any():
+        if (self._nodes.score[: self._count[0]] > -math.inf).any():
             return
         limit = self.n_expanded + _DIVE_EXPANSIONS
         landed = 0
         while landed < _DIVES:
             status = self._step(limit, is_dive=True)
             if status == FULL:
-                self._grow(4 * self._room)
+                self._grow()
             elif status == LANDED:
                 landed += 1
             else:
@@ -249,58 +234,48 @@ class Search:
         tables = self._tables
         return int(
             run(
+                tables.rules,
+                tables.graph,
+                self._nodes,
                 self._count,
                 self._outside,
-                self._heap_f,
-                self._heap_node,
-                self._heap_word,
-                self._parent,
-                self._word,
-                self._rest,
-                self._log_mass,
-                self._base,
-                self._score,
-                self._reach,
-                self._bounds,
                 self._done,
-                tables.link,
-                tables.first_link,
-                tables.end,
-                tables.words,
-                tables.cost,
-                tables.first_words,
-                tables.first_cost,
-                tables.prob,
-                tables.other,
-                tables.other_cost,
-                tables.other_first_cost,
-                tables.table[0, 0],
-                tables.scale,
                 self._high,
                 self._high - tables.low,
-                self._options.n_best,
                 limit,
                 is_dive,
             )
         )
 
-    def _grow(self, room: int) -> None:
-        """Make room for this many prefixes."""
-        self._parent = _enlarged(self._parent, room)
-        self._word = _enlarged(self._word, room)
-        self._rest = _enlarged(self._rest, room)
-        self._log_mass = _enlarged(self._log_mass, room)
-        self._base = _enlarged(self._base, room)
-        self._score = _enlarged(self._score, room)
-        self._reach = _enlarged(self._reach, room)
-        self._bounds = _enlarged(self._bounds, room)
-        self._heap_f = _enlarged(self._heap_f, 3 * room)
-        self._heap_node = _enlarged(self._heap_node, 3 * room)
-        self._heap_word = _enlarged(self._heap_word, 3 * room)
-        self._room = room
+    def _empty_nodes(self, room: int) -> Nodes:
+        n_words, n = self._tables.n_candidates, self._tables.n_inner
+        constraints = self._options.constraints
+        n_fields = 1 if constraints is None else constraints.state_size(n + 1)
 
+        def whole(*shape: int) -> npt.NDArray[np.int64]:
+            return np.empty(shape, dtype=np.int64)
 
-def _enlarged(array: npt.NDArray[_Number], rows: int) -> npt.NDArray[_Number]:
-    larger = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
+        return Nodes(
+            parent=whole(room),
+            word=whole(room),
+            rest=whole(room),
+            log_mass=np.empty(room),
+            base=np.empty(room),
+            score=np.empty(room),
+            kind=whole(room),
+            spent=whole(room),
+            reach=np.empty((room, n)),
+            bounds=np.empty((room, n_words)),
+            state=whole(room, n_fields),
+            heap_f=np.empty(3 * room),
+            heap_node=whole(3 * room),
+            heap_word=whole(3 * room),
+        )
+
+    def _grow(self) -> None:
+        """Make room for four times as many prefixes."""
+        self._room *= 4
+        larger = self._empty_nodes(self._room)
+        for old, new in zip(self._nodes, larger, strict=True):
+            new[: old.shape[0]] = old
+        self._nodes = larger

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DANGLING_WORDS", "ends_completely"]
+__all__ = ["DANGLING_WORDS", "NEVER_LAST_WORDS", "ends_completely"]
 
 # Words that need something after them. Particles that close many headlines ("shuts down",
 # "gives up", "moves on") and pronouns are left out on purpose.
@@ -27,7 +27,7 @@ DANGLING_WORDS: frozenset[str] = frozenset(
 
 # Of these, the ones that no punctuation mark can rescue: "What is it for?" is complete,
 # "He bought the." is not.
-_NEVER_LAST = frozenset(
+NEVER_LAST_WORDS = frozenset(
     "a an the my your its their our every and or but nor of mr mrs ms dr prof sen rep gov".split()
 )
 
@@ -68,7 +68,7 @@ def ends_completely(text: str) -> bool:
         return False
     if last not in DANGLING_WORDS:
         return True
-    return ended and last not in _NEVER_LAST
+    return ended and last not in NEVER_LAST_WORDS
 
 
 def _has_open_pair(text: str) -> bool:

@@ -20,13 +20,28 @@ kind  what may come next
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-__all__ = ["KINDS", "fill_bounds", "sparse_columns"]
+__all__ = ["KINDS", "Steps", "fill_bounds", "sparse_columns"]
 
 KINDS = 5
+
+
+class Steps(NamedTuple):
+    """Ways to go on, ascending cost; a word has one, or one for each context it can leave.
+
+    Each an int64 array ``(P,)``: the candidate, its cost, the kind of context it leaves, the bits
+    it turns on, the bits that forbid it.
+    """
+
+    word: Any
+    cost: Any
+    kind: Any
+    gain: Any
+    blocked: Any
 
 
 @njit(cache=True, nogil=True)
@@ -82,46 +97,46 @@ def _join(kind, is_end, end, going_on, new_word):  # type: ignore[no-untyped-def
 def fill_bounds(  # type: ignore[no-untyped-def]
     link_up,
     end,
-    order,
-    cost,
-    kind,
-    gains,
+    steps,
     joins,
     start,
     vertex,
     value,
     dropped,
-    free_words,
     free_prob,
     other,
     other_cost,
     slack,
+    needed,
     table,
     padding,
+    over,
     outside,
     scale,
 ):
-    """Fill ``table`` (A, K, R, n), ``padding`` (same), ``outside`` (R, n) and ``scale`` (R,).
+    """Fill ``table`` and ``padding`` (A, K, R, n), ``over`` and ``outside`` (A, R, n), ``scale``.
 
     ``table[a, k, r, j] * exp(scale[r])`` bounds the mass that one string can still collect from
-    vertex j with r to spend, in context k, with the required words in bit set a already written.
+    vertex j with r to spend, in context k, when the bits of set a are on. Bits in ``needed`` must
+    be on at the end; a step whose ``blocked`` bit is on may not be taken; a step turns the bits
+    of its ``gain`` on. ``over`` is the maximum over layers 0..r of kind 0: a word outside the
+    candidates costs ``other_cost`` or more, and with a minimum to reach less may be better.
     """
     n_sets, n_kinds, n_layers, n = table.shape
-    n_free = free_words.shape[0]
-    full = n_sets - 1
+    n_steps = steps.word.shape[0]
+    n_free = free_prob.shape[1]
     y = np.empty(n)
     going_on = np.empty(n)
     new_word = np.empty(n)
-    n_costs = 0
-    for p in range(order.shape[0]):
-        n_costs = max(n_costs, cost[order[p]])
-    n_costs = max(n_costs, other_cost)
-    has_cost = np.zeros(n_costs + 1, dtype=np.bool_)
-    for p in range(order.shape[0]):
-        has_cost[cost[order[p]]] = True
-    if other_cost > 0:
-        has_cost[other_cost] = True
-    factor = np.zeros(n_costs + 1)
+    most = other_cost
+    for p in range(n_steps):
+        most = max(most, steps.cost[p])
+    has_cost = np.zeros(most + 1, dtype=np.bool_)
+    for p in range(n_steps):
+        has_cost[steps.cost[p]] = True
+    has_cost[other_cost] = True
+    has_other = other.max() > 0.0
+    factor = np.zeros(most + 1)
     is_live = np.zeros(n_layers, dtype=np.bool_)
     free_mass = np.zeros((n, n_free))
     free_sum = np.zeros(n_free)
@@ -129,27 +144,31 @@ def fill_bounds(  # type: ignore[no-untyped-def]
         base = -math.inf
         if r <= slack:
             base = 0.0
-        for c in range(1, min(n_costs, r) + 1):
+        for c in range(1, min(most, r) + 1):
             if has_cost[c] and is_live[r - c]:
                 base = max(base, scale[r - c])
         if base == -math.inf:
             base = 0.0
-        for c in range(1, min(n_costs, r) + 1):
-            factor[c] = math.exp(scale[r - c] - base) if is_live[r - c] else 0.0
+        for c in range(1, min(most, r) + 1):
+            factor[c] = 0.0
+            if has_cost[c] and is_live[r - c]:
+                factor[c] = math.exp(scale[r - c] - base)
         end_factor = math.exp(-base)
+        last_factor = math.exp(scale[r - 1] - base) if r > 0 else 0.0
         peak = 0.0
         for a in range(n_sets - 1, -1, -1):
             going_on[:] = 0.0
             new_word[:] = 0.0
-            for p in range(order.shape[0]):
-                w = order[p]
-                c = cost[w]
+            for p in range(n_free, n_steps):
+                c = steps.cost[p]
                 if c > r:
                     break
-                if factor[c] == 0.0 or start[w] == start[w + 1]:
+                w = steps.word[p]
+                if factor[c] == 0.0 or a & steps.blocked[p]:
                     continue
-                source = table[a | gains[w], kind[w], r - c]
-                y[:] = padding[a | gains[w], kind[w], r - c]
+                after = a | steps.gain[p]
+                source = table[after, steps.kind[p], r - c]
+                y[:] = padding[after, steps.kind[p], r - c]
                 for q in range(start[w], start[w + 1]):
                     i = vertex[q]
                     mass = value[q] * source[i]
@@ -160,9 +179,10 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                     target[j] = max(target[j], y[j] * factor[c])
             if 0 < other_cost <= r:
                 for j in range(n):
-                    bound = outside[r - other_cost, j] * factor[other_cost]
+                    bound = outside[a | needed, r - other_cost, j] * factor[other_cost]
                     going_on[j] = max(going_on[j], bound)
                     new_word[j] = max(new_word[j], bound)
+            is_end = r <= slack and (a & needed) == needed
             for j in range(n - 1, -1, -1):
                 if n_free > 0 or other_cost == 0:
                     free_sum[:] = 0.0
@@ -173,28 +193,40 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                             for v in range(n_free):
                                 free_sum[v] += link * free_mass[i, v]
                             if other_cost == 0:
-                                other_sum += link * other[i] * table[full, 0, r, i]
+                                other_sum += link * other[i] * table[a | needed, 0, r, i]
+                    if other_cost == 0 and r > 0:
+                        before = outside[a | needed, r - 1, j] * last_factor
+                        other_sum = max(other_sum, before)
                     for v in range(n_free):
-                        if joins[free_words[v]]:
+                        if joins[steps.word[v]]:
                             going_on[j] = max(going_on[j], free_sum[v])
                         else:
                             new_word[j] = max(new_word[j], free_sum[v])
                     going_on[j] = max(going_on[j], other_sum)
                     new_word[j] = max(new_word[j], other_sum)
-                is_end = r <= slack and a == full
                 for k in range(n_kinds):
                     bound = _join(k, is_end, end[j] * end_factor, going_on[j], new_word[j])
                     table[a, k, r, j] = bound
                     peak = max(peak, bound)
                 for v in range(n_free):
-                    w = free_words[v]
-                    free_mass[j, v] = free_prob[j, v] * table[a | gains[w], kind[w], r, j]
-        is_live[r] = peak > 0.0
+                    free_mass[j, v] = 0.0
+                    if not a & steps.blocked[v]:
+                        after = a | steps.gain[v]
+                        free_mass[j, v] = free_prob[j, v] * table[after, steps.kind[v], r, j]
+        is_live[r] = peak > 0.0 or (has_other and r > 0 and is_live[r - 1])
         scale[r] = base
         if peak > 0.0 and not 1e-60 < peak < 1e60:
             table[:, :, r] /= peak
             scale[r] = base + math.log(peak)
+        elif peak == 0.0 and r > 0:
+            scale[r] = scale[r - 1]
         for a in range(n_sets):
             for k in range(n_kinds):
                 _push_back(link_up, dropped, table[a, k, r], padding[a, k, r])
-        _push_back(link_up, other, table[full, 0, r], outside[r])
+            if has_other:
+                over[a, r] = table[a, 0, r]
+                if r > 0:
+                    last_factor = math.exp(scale[r - 1] - scale[r])
+                    for j in range(n):
+                        over[a, r, j] = max(over[a, r, j], over[a, r - 1, j] * last_factor)
+                _push_back(link_up, other, over[a, r], outside[a, r])

@@ -8,68 +8,134 @@ so no child is ever cut.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-__all__ = ["DONE", "EMPTY", "FULL", "LANDED", "LIMIT", "expand", "run"]
+from sumfit.decoding.kernels.rules import (
+    ENDABLE,
+    FIELDS,
+    HASH,
+    IS_CLOSABLE,
+    N_ATOMS,
+    OPEN,
+    REJECTED,
+    SET_NOW,
+    is_repeat,
+    start_state,
+    step,
+)
+
+__all__ = ["DONE", "EMPTY", "FULL", "LANDED", "LIMIT", "Graph", "Nodes", "expand", "run"]
 
 DONE, EMPTY, LIMIT, FULL, LANDED = 0, 1, 2, 3, 4  # why `run` returned
 
 _FINISHED = -1  # frontier entry: a finished sequence rather than a child still to be made
 _SLACK = 1e-10  # lift of unfinished entries in nats, above the rounding of the bounds
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+class Graph(NamedTuple):
+    """What does not change during a search; fields as in `sumfit.decoding.bound.SearchTables`."""
+
+    link: Any
+    first_link: Any
+    end: Any
+    prob: Any
+    other: Any
+    other_cost: int
+    other_first_cost: int
+    ids: Any
+    cost: Any
+    first_cost: Any
+    steps: Any
+    first_steps: Any
+    joins: Any
+    table: Any
+    over: Any
+    scale: Any
+    needed: int
+    spent: Any
+    spent_bit: Any
+    n_repeats: Any
+
+
+class Nodes(NamedTuple):
+    """Prefixes, one a row, and the frontier.
+
+    ``parent`` and ``word`` spell the prefix; ``rest`` is what it may still spend; ``reach`` (n,)
+    the mass that arrives at each vertex before it emits, over ``exp(log_mass)``; ``bounds`` (W,)
+    the children not yet made, over ``exp(log_mass + base)``; ``score`` that of ending here;
+    ``state`` and ``kind`` what the rules know; ``spent`` the words used up, as bits.
+    """
+
+    parent: Any
+    word: Any
+    rest: Any
+    log_mass: Any
+    base: Any
+    score: Any
+    kind: Any
+    spent: Any
+    reach: Any
+    bounds: Any
+    state: Any
+    heap_f: Any
+    heap_node: Any
+    heap_word: Any
 
 
 @njit(cache=True, nogil=True)
-def _before(heap_f, heap_node, heap_word, a, b):  # type: ignore[no-untyped-def]
-    if heap_f[a] != heap_f[b]:
-        return heap_f[a] > heap_f[b]
-    if heap_node[a] != heap_node[b]:
-        return heap_node[a] < heap_node[b]
-    return heap_word[a] < heap_word[b]
+def _before(nodes, a, b):  # type: ignore[no-untyped-def]
+    if nodes.heap_f[a] != nodes.heap_f[b]:
+        return nodes.heap_f[a] > nodes.heap_f[b]
+    if nodes.heap_node[a] != nodes.heap_node[b]:
+        return nodes.heap_node[a] < nodes.heap_node[b]
+    return nodes.heap_word[a] < nodes.heap_word[b]
 
 
 @njit(cache=True, nogil=True)
-def _swap(heap_f, heap_node, heap_word, a, b):  # type: ignore[no-untyped-def]
-    heap_f[a], heap_f[b] = heap_f[b], heap_f[a]
-    heap_node[a], heap_node[b] = heap_node[b], heap_node[a]
-    heap_word[a], heap_word[b] = heap_word[b], heap_word[a]
+def _swap(nodes, a, b):  # type: ignore[no-untyped-def]
+    for heap in (nodes.heap_node, nodes.heap_word):
+        heap[a], heap[b] = heap[b], heap[a]
+    nodes.heap_f[a], nodes.heap_f[b] = nodes.heap_f[b], nodes.heap_f[a]
 
 
 @njit(cache=True, nogil=True)
-def _push(heap_f, heap_node, heap_word, size, f, node, word):  # type: ignore[no-untyped-def]
-    heap_f[size] = f
-    heap_node[size] = node
-    heap_word[size] = word
+def _push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
+    nodes.heap_f[size] = f
+    nodes.heap_node[size] = node
+    nodes.heap_word[size] = word
     at = size
     while at > 0:
         up = (at - 1) // 2
-        if not _before(heap_f, heap_node, heap_word, at, up):
+        if not _before(nodes, at, up):
             break
-        _swap(heap_f, heap_node, heap_word, at, up)
+        _swap(nodes, at, up)
         at = up
     return size + 1
 
 
 @njit(cache=True, nogil=True)
-def _pop(heap_f, heap_node, heap_word, size):  # type: ignore[no-untyped-def]
+def _pop(nodes, size):  # type: ignore[no-untyped-def]
     size -= 1
-    _swap(heap_f, heap_node, heap_word, 0, size)
+    _swap(nodes, 0, size)
     at = 0
     while True:
         left = 2 * at + 1
         if left >= size:
             return size
         best = left
-        if left + 1 < size and _before(heap_f, heap_node, heap_word, left + 1, left):
+        if left + 1 < size and _before(nodes, left + 1, left):
             best = left + 1
-        if not _before(heap_f, heap_node, heap_word, best, at):
+        if not _before(nodes, best, at):
             return size
-        _swap(heap_f, heap_node, heap_word, best, at)
+        _swap(nodes, best, at)
         at = best
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def _dot(a, b, c):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(a.shape[0]):
@@ -77,7 +143,7 @@ def _dot(a, b, c):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
     """Set ``reach[j] = sum_{i<j} mass[i] * L[i, j]`` scaled to a peak of 1; return the peak."""
     n = mass.shape[0]
@@ -96,30 +162,49 @@ def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
     return peak
 
 
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _dot4(a, b, c, d):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j] * max(c[j], d[j])
+    return total
+
+
 @njit(cache=True, nogil=True)
-def expand(reach, rest, words, cost, prob, table, scale, bounds):  # type: ignore[no-untyped-def]
+def expand(  # type: ignore[no-untyped-def]
+    graph, steps, reach, rest, kind, on_join, on_new, bounds
+):
     """Bound every child of a prefix; return the log of the bounds' common scale.
 
-    ``reach`` (n,) is the mass that arrives at each vertex before it emits; ``bounds`` (W,) is
-    filled with 0 for a child that cannot be finished within ``rest``.
+    ``reach`` (n,) is the mass that arrives at each vertex before it emits; ``kind`` the context
+    the prefix leaves; ``on_join`` and ``on_new`` the bits that are on for a child that continues
+    its last word and for one that does not. ``bounds`` (W,) is filled, with 0 for a child that
+    cannot be finished within ``rest``.
     """
     bounds[:] = 0.0
     base = -math.inf
-    for p in range(words.shape[0]):
-        w = words[p]
-        if cost[w] <= rest and scale[rest - cost[w]] > base:
-            base = scale[rest - cost[w]]
+    n_steps = steps.word.shape[0]
+    for p in range(n_steps):
+        c = steps.cost[p]
+        if c > rest:
+            break
+        base = max(base, graph.scale[rest - c])
     last_cost = -1
     factor = 0.0
-    for p in range(words.shape[0]):
-        w = words[p]
-        c = cost[w]
+    for p in range(n_steps):
+        c = steps.cost[p]
         if c > rest:
+            break
+        w = steps.word[p]
+        joins = graph.joins[w]
+        on = on_join if joins else on_new
+        if (kind == 2 and not joins) or (kind > 2 and joins) or on & steps.blocked[p]:
             continue
         if c != last_cost:
-            factor = math.exp(scale[rest - c] - base)
+            factor = math.exp(graph.scale[rest - c] - base)
             last_cost = c
-        bounds[w] = factor * _dot(reach, prob[w], table[rest - c])
+        layer = graph.table[on | steps.gain[p], steps.kind[p], rest - c]
+        bounds[w] = max(bounds[w], factor * _dot(reach, graph.prob[w], layer))
     return base
 
 
@@ -135,146 +220,209 @@ def _best_child(bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _bits(graph, spent, state):  # type: ignore[no-untyped-def]
+    """Bits that are on after a step: phrases written, and words used up by closed atoms."""
+    on = spent | (state[SET_NOW] & graph.needed)
+    for a in range(max(state[N_ATOMS] - 2, 0), state[N_ATOMS]):
+        for b in range(graph.spent.shape[0]):
+            if state[FIELDS + a] == graph.spent[b]:
+                on |= graph.spent_bit[b]
+    return on
+
+
+@njit(cache=True, nogil=True)
+def _open_bit(graph, state):  # type: ignore[no-untyped-def]
+    """Bit of the word that is used up if the open word closes here, or 0."""
+    if state[OPEN] == 1 and state[IS_CLOSABLE]:
+        for b in range(graph.spent.shape[0]):
+            if state[HASH] == graph.spent[b]:
+                return graph.spent_bit[b]
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _child(rules, graph, nodes, node, scratch):  # type: ignore[no-untyped-def]
+    """Find the best child of a prefix, or -1; children that break a rule are struck out.
+
+    A child's bound is first that of its word in any context. Only the child that looks best is
+    checked against the rules, and its bound lowered to what its own context allows.
+    """
+    bounds = nodes.bounds[node]
+    while True:
+        w = _best_child(bounds)
+        if w < 0 or not rules.is_on:
+            return w
+        kind = step(rules, nodes.state[node], graph.ids[w], scratch)
+        if (kind == REJECTED or kind == 2) and is_repeat(rules, scratch):
+            graph.n_repeats[w] += 1
+        if kind == REJECTED:
+            bounds[w] = 0.0
+            continue
+        left = nodes.rest[node] - (graph.first_cost[w] if node == 0 else graph.cost[w])
+        on = _bits(graph, nodes.spent[node], scratch)
+        bit = _open_bit(graph, scratch)
+        layer = graph.table[on | bit, kind, left]
+        longer = layer
+        if bit != 0 and kind < 2:
+            layer = graph.table[on | bit, kind + 3, left]
+            longer = graph.table[on, 2, left]
+        factor = math.exp(graph.scale[left] - nodes.base[node])
+        bound = factor * max(
+            _dot(nodes.reach[node], graph.prob[w], layer),
+            _dot(nodes.reach[node], graph.prob[w], longer),
+        )
+        if bound >= bounds[w] * (1.0 - 1e-9):
+            return w
+        bounds[w] = bound
+
+
+@njit(cache=True, nogil=True)
+def _value(nodes, node, w):  # type: ignore[no-untyped-def]
+    """Log of the bound of a child, lifted above rounding."""
+    return nodes.log_mass[node] + nodes.base[node] + math.log(nodes.bounds[node, w]) + _SLACK
+
+
+@njit(cache=True, nogil=True)
+def _outside(graph, nodes, node, on, cost):  # type: ignore[no-untyped-def]
+    """Log of the bound on completions whose next word is no candidate."""
+    left = nodes.rest[node] - cost
+    if left < 0:
+        return -math.inf
+    value = _dot(nodes.reach[node], graph.other, graph.over[on | graph.needed, left])
+    if value == 0.0:
+        return -math.inf
+    return nodes.log_mass[node] + graph.scale[left] + math.log(value)
+
+
+@njit(cache=True, nogil=True)
+def _start(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
+    """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
+    reach = nodes.reach[0]
+    peak = 0.0
+    for j in range(reach.shape[0]):
+        peak = max(peak, graph.first_link[j])
+    if peak == 0.0:
+        nodes.bounds[0] = 0.0
+        return -math.inf
+    for j in range(reach.shape[0]):
+        reach[j] = graph.first_link[j] / peak
+    nodes.parent[0] = -1
+    nodes.word[0] = -1
+    nodes.rest[0] = high
+    nodes.log_mass[0] = math.log(peak)
+    nodes.score[0] = -math.inf
+    nodes.kind[0] = 0
+    nodes.spent[0] = 0
+    if rules.is_on:
+        start_state(nodes.state[0])
+    nodes.base[0] = expand(graph, graph.first_steps, reach, high, 0, 0, 0, nodes.bounds[0])
+    return _outside(graph, nodes, 0, 0, graph.other_first_cost)
+
+
+@njit(cache=True, nogil=True)
+def _make(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[no-untyped-def]
+    """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
+    nodes.parent[node] = top
+    nodes.word[node] = w
+    left = nodes.rest[top] - (graph.first_cost[w] if top == 0 else graph.cost[w])
+    nodes.rest[node] = left
+    kind = 0
+    on = 0
+    bit = 0
+    may_end = left <= slack
+    if rules.is_on:
+        state = nodes.state[node]
+        kind = step(rules, nodes.state[top], graph.ids[w], state)
+        on = _bits(graph, nodes.spent[top], state)
+        bit = _open_bit(graph, state)
+        may_end = may_end and state[ENDABLE] == 1
+    nodes.kind[node] = kind
+    nodes.spent[node] = on & ~graph.needed
+    final = 0.0
+    for j in range(mass.shape[0]):
+        mass[j] = nodes.reach[top, j] * graph.prob[w, j]
+        final += mass[j] * graph.end[j]
+    nodes.score[node] = -math.inf
+    if may_end and final > 0.0:
+        nodes.score[node] = nodes.log_mass[top] + math.log(final)
+    peak = _advance(graph.link, mass, nodes.reach[node])
+    if peak == 0.0:
+        nodes.bounds[node] = 0.0
+        return -math.inf
+    nodes.log_mass[node] = nodes.log_mass[top] + math.log(peak)
+    nodes.base[node] = expand(
+        graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node]
+    )
+    return _outside(graph, nodes, node, on, graph.other_cost)
+
+
+@njit(cache=True, nogil=True)
 def run(  # type: ignore[no-untyped-def]
-    count,
-    outside_best,
-    heap_f,
-    heap_node,
-    heap_word,
-    parent,
-    word,
-    rest,
-    log_mass,
-    base,
-    score,
-    reach,
-    bounds,
-    done,
-    link,
-    first_link,
-    end,
-    words,
-    cost,
-    first_words,
-    first_cost,
-    prob,
-    other,
-    other_cost,
-    other_first_cost,
-    table,
-    scale,
-    high,
-    slack,
-    n_best,
-    limit,
-    is_dive,
+    rules, graph, nodes, count, outside_best, done, high, slack, limit, is_dive
 ):
     """Go on with a search until it is done, empty, at its limit or out of room.
 
     ``count`` holds the number of nodes, frontier entries, finished results and expansions, and
-    is 0 at the start. Nodes are rows of ``parent`` ... ``bounds``; ``done`` (N,) receives the
-    nodes of the results, best first, and ``outside_best`` (N+1,) the greatest bound on sequences
-    with a word outside the candidates, as it stood at each result (last: now). A dive follows
-    the best child of the best prefix down to a finished sequence and returns there.
+    is 0 at the start. ``done`` (N,) receives the nodes of the results, best first, and
+    ``outside_best`` (N+1,) the greatest bound on sequences with a word outside the candidates,
+    as it stood at each result (last: now). A dive follows the best child of the best prefix down
+    to a finished sequence and returns there.
     """
-    n = end.shape[0]
-    n_results = done.shape[0]
-    mass = np.empty(n)
+    last = done.shape[0]
+    mass = np.empty(graph.end.shape[0])
+    scratch = np.empty(nodes.state.shape[1], dtype=np.int64)
     if count[0] == 0:
-        peak = 0.0
-        for j in range(n):
-            peak = max(peak, first_link[j])
-        if peak == 0.0:
-            return EMPTY
-        for j in range(n):
-            reach[0, j] = first_link[j] / peak
-        parent[0] = -1
-        word[0] = -1
-        rest[0] = high
-        log_mass[0] = math.log(peak)
-        score[0] = -math.inf
-        base[0] = expand(reach[0], high, first_words, first_cost, prob, table, scale, bounds[0])
-        if other_first_cost <= high:
-            r = high - other_first_cost
-            value = _dot(reach[0], other, table[r])
-            if value > 0.0:
-                outside_best[n_results] = log_mass[0] + scale[r] + math.log(value)
+        outside_best[last] = _start(rules, graph, nodes, high)
         count[0] = 1
         count[3] = 1
-        w = _best_child(bounds[0])
+        w = _child(rules, graph, nodes, 0, scratch)
         if w >= 0:
-            f = log_mass[0] + base[0] + math.log(bounds[0, w]) + _SLACK
-            count[1] = _push(heap_f, heap_node, heap_word, count[1], f, 0, w)
+            count[1] = _push(nodes, count[1], _value(nodes, 0, w), 0, w)
     diving = False
     top = 0
     w = 0
     while count[1] > 0 or diving:
         if not diving:
-            top = heap_node[0]
-            w = heap_word[0]
+            top = nodes.heap_node[0]
+            w = nodes.heap_word[0]
         if w == _FINISHED:
             if is_dive:
                 return LANDED
             done[count[2]] = top
-            outside_best[count[2]] = outside_best[n_results]
-            count[1] = _pop(heap_f, heap_node, heap_word, count[1])
+            outside_best[count[2]] = outside_best[last]
+            count[1] = _pop(nodes, count[1])
             count[2] += 1
-            if count[2] == n_best:
+            if count[2] == last:
                 return DONE
             continue
-        if count[3] >= limit:
+        is_full = count[0] == nodes.parent.shape[0] or count[1] + 4 > nodes.heap_f.shape[0]
+        if is_full or count[3] >= limit:
             if diving:
-                f = log_mass[top] + base[top] + math.log(bounds[top, w]) + _SLACK
-                count[1] = _push(heap_f, heap_node, heap_word, count[1], f, top, w)
-            return LIMIT
-        if count[0] == parent.shape[0] or count[1] + 4 > heap_f.shape[0]:
-            if diving:
-                f = log_mass[top] + base[top] + math.log(bounds[top, w]) + _SLACK
-                count[1] = _push(heap_f, heap_node, heap_word, count[1], f, top, w)
-            return FULL
+                count[1] = _push(nodes, count[1], _value(nodes, top, w), top, w)
+            return FULL if is_full and count[3] < limit else LIMIT
         if not diving:
-            count[1] = _pop(heap_f, heap_node, heap_word, count[1])
+            count[1] = _pop(nodes, count[1])
         diving = False
-        bounds[top, w] = 0.0
-        sibling = _best_child(bounds[top])
+        nodes.bounds[top, w] = 0.0
+        sibling = _child(rules, graph, nodes, top, scratch)
         if sibling >= 0:
-            f = log_mass[top] + base[top] + math.log(bounds[top, sibling]) + _SLACK
-            count[1] = _push(heap_f, heap_node, heap_word, count[1], f, top, sibling)
+            count[1] = _push(nodes, count[1], _value(nodes, top, sibling), top, sibling)
         node = count[0]
         count[0] += 1
         count[3] += 1
-        parent[node] = top
-        word[node] = w
-        left = rest[top] - (first_cost[w] if top == 0 else cost[w])
-        rest[node] = left
-        final = 0.0
-        for j in range(n):
-            mass[j] = reach[top, j] * prob[w, j]
-            final += mass[j] * end[j]
-        score[node] = -math.inf
-        if left <= slack and final > 0.0:
-            score[node] = log_mass[top] + math.log(final)
-            count[1] = _push(heap_f, heap_node, heap_word, count[1], score[node], node, _FINISHED)
-        peak = _advance(link, mass, reach[node])
-        if peak == 0.0:
-            continue
-        log_mass[node] = log_mass[top] + math.log(peak)
-        base[node] = expand(reach[node], left, words, cost, prob, table, scale, bounds[node])
-        if other_cost <= left:
-            r = left - other_cost
-            value = _dot(reach[node], other, table[r])
-            if value > 0.0:
-                outside = log_mass[node] + scale[r] + math.log(value)
-                outside_best[n_results] = max(outside_best[n_results], outside)
-        child = _best_child(bounds[node])
+        outside = _make(rules, graph, nodes, top, w, node, slack, mass)
+        outside_best[last] = max(outside_best[last], outside)
+        if nodes.score[node] > -math.inf:
+            count[1] = _push(nodes, count[1], nodes.score[node], node, _FINISHED)
+        child = _child(rules, graph, nodes, node, scratch)
         if child >= 0:
-            f = log_mass[node] + base[node] + math.log(bounds[node, child]) + _SLACK
-            if is_dive and score[node] < f:
+            f = _value(nodes, node, child)
+            if is_dive and nodes.score[node] < f:
                 diving = True
                 top = node
                 w = child
             else:
-                count[1] = _push(heap_f, heap_node, heap_word, count[1], f, node, child)
-        if is_dive and not diving and score[node] > -math.inf:
+                count[1] = _push(nodes, count[1], f, node, child)
+        if is_dive and not diving and nodes.score[node] > -math.inf:
             return LANDED
     return EMPTY

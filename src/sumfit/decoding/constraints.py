@@ -1,0 +1,381 @@
+"""What an output must also obey: constraints kept inside the search.
+
+Owns the options (`Constraints`) and their compiled form for one text (`CompiledConstraints`),
+which exact search, beam search and PathMAP step through piece by piece. Does not own the state
+machine (`kernels.rules`), the word lists of complete endings (`sumfit.text.endings`) or the
+tables of a tokenizer (`sumfit.decoding.piece_tables`).
+
+Vocabulary of this module: an *atom* is a run of letter pieces (a word), a run of digit pieces (a
+number) or one piece of symbols; a *content word* is a word of at least two letters that is not a
+function word. Words are compared case-folded, except with the lexicon and the source.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from sumfit.decoding.kernels.rules import (
+    ENDABLE,
+    FIELDS,
+    N_ATOMS,
+    REJECTED,
+    SET_NOW,
+    SWITCHES,
+    Rules,
+    start_state,
+    step,
+)
+from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+from sumfit.decoding.piece_tables import (
+    FUNCTION_WORDS,
+    common_words,
+    fold_hash,
+    piece_tables,
+    word_hashes,
+)
+from sumfit.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from sumfit.text import Tokenizer
+
+__all__ = ["FUNCTION_WORDS", "CompiledConstraints", "Constraints"]
+
+State = npt.NDArray[np.int64]
+
+_ATOMS = regex.compile(
+    r"[\p{L}\p{M}]+(?:[\u200c\u200d]+[\p{L}\p{M}]+)*|\p{N}[\p{N}\p{M}]*"
+    r"|['’](?:[stmd]|re|ve|ll)(?![\p{L}\p{M}\p{N}])|[^\s\p{L}\p{M}\p{N}]",
+    regex.IGNORECASE,
+)
+_NUMBERS = regex.compile(r"\p{N}[\p{N}\p{M}]*")
+_NON_ASCII_RUNS = regex.compile(r"[^\s\x00-\x40\[-`{-\x7f]+")
+_MOST_REQUIRED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Which constraints hold. Nothing is constrained by default; see `recommended`.
+
+    Whatever is chosen, the output of constrained search is valid UTF-8 and has no double spaces.
+
+    Attributes:
+        repeat_words: A content word may occur twice.
+        repeat_adjacent: A word or number may follow itself.
+        no_repeat_ngram: No ``n`` atoms in a row may occur twice; ``None`` for no such rule.
+        whole_words: Every word must be in the source or in the lexicon.
+        dangling_end: The end may be left hanging: on an article, preposition, conjunction or
+            auxiliary, on a comma, dash or opening mark, or within brackets or quotation marks.
+        banned: Words and phrases that must not occur.
+        required: Words and phrases that must occur, at most 16.
+        source_numbers_only: Every number must occur in the source.
+        source_names_only: Every capitalised word that the lexicon does not also have in lower
+            case must occur in the source.
+    """
+
+    repeat_words: bool = True
+    repeat_adjacent: bool = True
+    no_repeat_ngram: int | None = None
+    whole_words: bool = False
+    dangling_end: bool = True
+    banned: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    source_numbers_only: bool = False
+    source_names_only: bool = False
+
+    def __post_init__(self) -> None:
+        size = self.no_repeat_ngram
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 2):
+            raise ConstraintError(
+                f"no_repeat_ngram must be a whole number of at least 2, was {size!r}; "
+                "for single words use repeat_words=False"
+            )
+        for name in ("banned", "required"):
+            phrases = getattr(self, name)
+            if isinstance(phrases, str):
+                raise ConstraintError(f"{name} must be a list of phrases, was the text {phrases!r}")
+            object.__setattr__(self, name, tuple(phrases))
+            for phrase in getattr(self, name):
+                if not isinstance(phrase, str) or not _ATOMS.findall(phrase):
+                    raise ConstraintError(f"{name} holds {phrase!r}, which is no word or phrase")
+        if len(self.required) > _MOST_REQUIRED:
+            raise ConstraintError(
+                f"required may hold at most {_MOST_REQUIRED} phrases, was {len(self.required)}"
+            )
+        self._check_contradictions()
+
+    @classmethod
+    def recommended(cls, **changes: object) -> Constraints:
+        """The constraints that pay off on real text: those that `Summarizer` turns on.
+
+        No repeated content word or neighbour, whole words only, no dangling end.
+
+        Args:
+            **changes: Other values for some of the fields.
+
+        Returns:
+            The constraints.
+        """
+        values: dict[str, object] = {
+            "repeat_words": False,
+            "repeat_adjacent": False,
+            "whole_words": True,
+            "dangling_end": False,
+        }
+        return cls(**(values | changes))  # type: ignore[arg-type]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is constrained."""
+        return self == Constraints()
+
+    def compile(
+        self,
+        tokenizer: Tokenizer,
+        lexicon: Lexicon | None = None,
+        source_text: str = "",
+        *,
+        function_words: Collection[str] = FUNCTION_WORDS,
+    ) -> CompiledConstraints:
+        """Prepare the constraints for the outputs of one text.
+
+        What depends on tokenizer and lexicon alone is computed once and kept.
+
+        Args:
+            tokenizer: The tokenizer whose ids the graph emits.
+            lexicon: Words that may occur beside those of the source; ``None`` for no others.
+            source_text: The text to summarise, normalised.
+            function_words: Lower-case words that may be repeated.
+
+        Returns:
+            The compiled constraints.
+
+        Raises:
+            ConstraintError: If a required word breaks another constraint.
+        """
+        tables = piece_tables(tokenizer)
+        known = Lexicon.from_words(()) if lexicon is None else lexicon
+        places = tables.with_lexicon(known)
+        source = Lexicon.from_bytes(self._source_words(source_text))
+        switches = dict.fromkeys(SWITCHES, 1)
+        switches["whole_words"] = int(self.whole_words)
+        switches["content_once"] = int(not self.repeat_words)
+        switches["adjacent_once"] = int(not self.repeat_adjacent)
+        switches["ngram"] = self.no_repeat_ngram or 0
+        switches["complete_end"] = int(not self.dangling_end)
+        switches["source_numbers"] = int(self.source_numbers_only)
+        switches["source_names"] = int(self.source_names_only)
+        banned, banned_start = _phrases(self.banned)
+        required, required_start = _phrases(self.required)
+        rules = Rules(
+            **switches,
+            **tables.arrays,
+            low=places.low,
+            high=places.high,
+            lexicon=known.text,
+            lexicon_start=known.start,
+            is_common=common_words(known) if self.source_names_only else np.zeros(1, np.bool_),
+            source=source.text,
+            source_start=source.start,
+            function_words=word_hashes(frozenset(function_words)),
+            banned=banned,
+            banned_start=banned_start,
+            required=required,
+            required_start=required_start,
+        )
+        if self.required and not self.repeat_words:
+            self._check_repeats(function_words)
+        return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)))
+
+    def _check_contradictions(self) -> None:
+        banned = [_atoms(phrase) for phrase in self.banned]
+        for phrase in self.required:
+            atoms = _atoms(phrase)
+            for text, sought in zip(self.banned, banned, strict=True):
+                n = len(sought)
+                if any(atoms[i : i + n] == sought for i in range(len(atoms) - n + 1)):
+                    raise ConstraintError(
+                        f"{phrase!r} is required but {text!r} is banned; drop one of them"
+                    )
+            if not self.repeat_adjacent:
+                for before, after in itertools.pairwise(atoms):
+                    if before == after and before[:1].isalnum():
+                        raise ConstraintError(
+                            f"{phrase!r} is required but repeats {after!r}; "
+                            "allow it with repeat_adjacent=True"
+                        )
+
+    def _check_repeats(self, function_words: Collection[str]) -> None:
+        for phrase in self.required:
+            words = [
+                atom
+                for atom in _atoms(phrase)
+                if WORD_PATTERN.fullmatch(atom) and len(atom) > 1 and atom not in function_words
+            ]
+            for word in words:
+                if words.count(word) > 1:
+                    raise ConstraintError(
+                        f"{phrase!r} is required but repeats {word!r}; "
+                        "allow it with repeat_words=True"
+                    )
+
+    def _source_words(self, source_text: str) -> set[bytes]:
+        """Words, and where asked numbers, that the output may take from the source."""
+        words: set[str] = set()
+        if self.whole_words or self.source_names_only:
+            words.update(WORD_PATTERN.findall(source_text))
+            if not source_text.isascii():  # characters that the tokenizer may spell in bytes
+                words.update(_NON_ASCII_RUNS.findall(source_text))
+                words.update(character for character in source_text if character > "\x7f")
+            for phrase in self.required:  # who asks for a word vouches for it
+                words.update(WORD_PATTERN.findall(phrase))
+            words.update([word.capitalize() for word in words if word[0].islower()])
+        if self.source_numbers_only:
+            words.update(_NUMBERS.findall(source_text))
+            for phrase in self.required:
+                words.update(_NUMBERS.findall(phrase))
+        return {word.encode("utf-8") for word in words}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledConstraints:
+    """Constraints ready to be stepped through for the outputs of one text.
+
+    Attributes:
+        options: The constraints.
+        rules: Arrays for the compiled decoders, see `kernels.rules`.
+        required_atoms: Case-folded atoms of each required phrase.
+    """
+
+    options: Constraints
+    rules: Rules
+    required_atoms: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def vocab_size(self) -> int:
+        """``V`` of the tokenizer."""
+        return int(self.rules.kind.shape[0])
+
+    def state_size(self, n_pieces: int) -> int:
+        """Length of the state of a prefix.
+
+        Args:
+            n_pieces: Most pieces that the prefix may have.
+
+        Returns:
+            Numbers per state.
+        """
+        return int(FIELDS) + n_pieces
+
+    def start(self, n_pieces: int = 256) -> State:
+        """Make the state of the empty prefix.
+
+        Args:
+            n_pieces: Most pieces that prefixes may have.
+
+        Returns:
+            ``(state_size,)`` opaque numbers.
+        """
+        state = np.zeros(self.state_size(n_pieces), dtype=np.int64)
+        start_state(state)
+        return state
+
+    def allows(self, state: State, word_id: int) -> State | None:
+        """Say whether a piece may come next, and what state it leaves.
+
+        A piece may be allowed although nothing can follow it that completes its word; that shows
+        with the next piece at the latest.
+
+        Args:
+            state: State of the prefix.
+            word_id: Vocabulary id of the piece.
+
+        Returns:
+            The new state, or ``None`` if the piece breaks a constraint.
+        """
+        if int(state[N_ATOMS]) + int(FIELDS) + 2 > state.size:
+            state = np.concatenate([state, np.zeros(256, dtype=np.int64)])
+        after = np.empty_like(state)
+        kind = step(self.rules, state, word_id, after)
+        return None if kind == REJECTED else after
+
+    def allows_end(self, state: State) -> bool:
+        """Say whether the output may end after a prefix.
+
+        Args:
+            state: State of the prefix.
+
+        Returns:
+            The verdict.
+        """
+        return bool(state[ENDABLE])
+
+    def accepts(self, words: Iterable[int]) -> bool:
+        """Say whether a whole output obeys the constraints.
+
+        Args:
+            words: Vocabulary ids.
+
+        Returns:
+            The verdict.
+        """
+        state: State | None = self.start()
+        for word in words:
+            state = self.allows(state, int(word)) if state is not None else None
+        return state is not None and self.allows_end(state)
+
+    def can_finish(self, place: int, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Tell which pieces can be the last of a required phrase.
+
+        Args:
+            place: Index of the phrase in ``required``.
+            ids: ``(W,)`` vocabulary ids.
+
+        Returns:
+            ``(W,)`` flags, true for every piece that can, and perhaps for some that cannot.
+        """
+        last = self.required_atoms[place][-1].encode("utf-8")
+        flags = np.zeros(ids.size, dtype=np.bool_)
+        for w, v in enumerate(ids.tolist()):
+            tail = self._folded(v)
+            flags[w] = tail == last or (not self.rules.starts[v] and last.endswith(tail))
+        return flags
+
+    def _folded(self, v: int) -> bytes:
+        begin, end = self.rules.body_start[v : v + 2].tolist()
+        body: bytes = self.rules.body[begin:end].tobytes()
+        try:
+            return body.decode("utf-8").casefold().encode("utf-8")
+        except UnicodeDecodeError:
+            return body
+
+    def n_required_met(self, state: State) -> int:
+        """Count the required phrases that a prefix holds.
+
+        Args:
+            state: State of the prefix.
+
+        Returns:
+            Number of phrases, the last word included if it may end here.
+        """
+        return int(state[SET_NOW]).bit_count()
+
+
+def _atoms(phrase: str) -> tuple[str, ...]:
+    return tuple(_ATOMS.findall(phrase.casefold()))
+
+
+def _phrases(phrases: Iterable[str]) -> tuple[State, State]:
+    """Hashes of the atoms of each phrase, and where each phrase begins."""
+    hashes: list[int] = []
+    start = [0]
+    for phrase in phrases:
+        hashes.extend(fold_hash(atom) for atom in _atoms(phrase))
+        start.append(len(hashes))
+    return np.array(hashes, dtype=np.int64), np.array(start, dtype=np.int64)

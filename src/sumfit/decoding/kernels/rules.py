@@ -1,0 +1,505 @@
+"""Compiled state machine of the constraints: which piece may follow a prefix, and may it end.
+
+Owns `Rules` (plain arrays), the layout of a state and `step`. What the rules mean, and where the
+arrays come from, is in `sumfit.decoding.constraints`.
+
+A state is one row of int64: the fields below, then the hashes of the atoms closed so far. An atom
+is a run of letter pieces (a word), a run of digit pieces, or one symbol piece. A word or number
+stays *open* while further pieces may join it, and is judged when it closes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sumfit.decoding.kernels.lexicon import is_word, narrow
+
+__all__ = [
+    "ENDABLE",
+    "FIELDS",
+    "HASH",
+    "IS_CLOSABLE",
+    "N_ATOMS",
+    "OPEN",
+    "REJECTED",
+    "SET_NOW",
+    "SWITCHES",
+    "Rules",
+    "classify",
+    "is_repeat",
+    "no_rules",
+    "start_state",
+    "step",
+]
+
+REJECTED = -1
+
+# fields of a state
+(
+    OPEN,  # 0 nothing, 1 a word, 2 a number
+    LOW,  # range of lexicon words that the open word can become
+    HIGH,
+    SOURCE_LOW,  # the same for the words of the source
+    SOURCE_HIGH,
+    DEPTH,  # bytes of the open atom
+    HASH,  # case-folded hash of the open atom
+    IS_CAPITAL,  # the open word begins with a capital letter
+    IS_CLOSABLE,  # the open atom may close here
+    UTF8,  # state of the UTF-8 automaton, 0 between characters
+    IS_BARE,  # the last piece was a space alone
+    SET,  # bits of the required phrases that are written
+    SET_NOW,  # the same if the open atom closes here
+    PAIRS,  # opening minus closing marks, 8 bits a pair, each with bias 128
+    QUOTES,  # parity of straight double quotation marks
+    END,  # how the text so far ends: 0 well, 1 never, 2 only with a full stop after it
+    ENDABLE,  # the text may end here
+    N_ATOMS,  # atoms closed
+    FIELDS,
+) = range(19)
+
+WORD, NUMBER = 1, 2
+SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
+KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
+
+
+class Rules(NamedTuple):
+    """Switches (0 or 1), tables by vocabulary id ``(V,)``, word lists and phrases.
+
+    Phrases are hashes of atoms, one after the other, with the offsets of each phrase.
+    """
+
+    is_on: int
+    whole_words: int
+    content_once: int
+    adjacent_once: int
+    ngram: int
+    complete_end: int
+    source_numbers: int
+    source_names: int
+    kind: Any
+    starts: Any
+    capital: Any
+    body: Any
+    body_start: Any
+    fold_times: Any
+    fold_plus: Any
+    end_action: Any
+    pairs: Any
+    quotes: Any
+    low: Any
+    high: Any
+    lexicon: Any
+    lexicon_start: Any
+    is_common: Any
+    source: Any
+    source_start: Any
+    function_words: Any
+    never_last: Any
+    seldom_last: Any
+    banned: Any
+    banned_start: Any
+    required: Any
+    required_start: Any
+
+
+SWITCHES = (
+    "is_on",
+    "whole_words",
+    "content_once",
+    "adjacent_once",
+    "ngram",
+    "complete_end",
+    "source_numbers",
+    "source_names",
+)
+NO_PAIRS = 0x0080808080808080  # seven pairs, none open
+
+
+@njit(cache=True, nogil=True)
+def start_state(state):  # type: ignore[no-untyped-def]
+    """Write the state of the empty prefix."""
+    state[:FIELDS] = 0
+    state[PAIRS] = NO_PAIRS
+
+
+@njit(cache=True, nogil=True)
+def _utf8_next(state, byte):  # type: ignore[no-untyped-def]
+    """Follow one byte; 0 is between characters, -1 is no UTF-8.
+
+    1-3: so many continuation bytes to come; 4-7: two or three, the next within a smaller range.
+    """
+    if state == 0:
+        if byte < 0x80:
+            return 0
+        if 0xC2 <= byte <= 0xDF:
+            return 1
+        if byte == 0xE0:
+            return 4
+        if byte == 0xED:
+            return 5
+        if 0xE1 <= byte <= 0xEF:
+            return 2
+        if byte == 0xF0:
+            return 6
+        if byte == 0xF4:
+            return 7
+        if 0xF1 <= byte <= 0xF3:
+            return 3
+        return -1
+    if not 0x80 <= byte <= 0xBF:
+        return -1
+    if state <= 3:
+        return state - 1
+    if (state == 4 and byte < 0xA0) or (state == 5 and byte > 0x9F):
+        return -1
+    if (state == 6 and byte < 0x90) or (state == 7 and byte > 0x8F):
+        return -1
+    return 1 if state <= 5 else 2
+
+
+@njit(cache=True, nogil=True)
+def _is_in(hashes, value):  # type: ignore[no-untyped-def]
+    """Whether a sorted array holds a value."""
+    first, last = 0, hashes.shape[0]
+    while first < last:
+        middle = (first + last) // 2
+        if hashes[middle] < value:
+            first = middle + 1
+        else:
+            last = middle
+    return first < hashes.shape[0] and hashes[first] == value
+
+
+@njit(cache=True, nogil=True)
+def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-def]
+    """Whether the closed atoms and then ``value`` end with the phrase ``phrases[begin:end]``."""
+    n = end - begin
+    if phrases[end - 1] != value or state[N_ATOMS] < n - 1:
+        return False
+    for back in range(1, n):
+        if phrases[end - 1 - back] != state[FIELDS + state[N_ATOMS] - back]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
+    """Whether the last n atoms, ``value`` being the last, occurred before."""
+    closed = state[N_ATOMS]
+    for end in range(n - 1, closed):  # an earlier n-gram whose last atom has this index
+        if state[FIELDS + end] != value:
+            continue
+        same = True
+        for back in range(1, n):
+            if state[FIELDS + end - back] != state[FIELDS + closed - back]:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
+    """Judge an atom that would close now; set SET_NOW."""
+    state[SET_NOW] = state[SET]
+    n = state[N_ATOMS]
+    if kind != 0 and rules.adjacent_once and n > 0 and state[FIELDS + n - 1] == value:
+        return False
+    if kind == WORD and rules.content_once and state[DEPTH] > 1:
+        for a in range(n):
+            if state[FIELDS + a] == value and not _is_in(rules.function_words, value):
+                return False
+    if rules.ngram > 0 and _repeats_ngram(state, value, rules.ngram):
+        return False
+    for p in range(rules.banned_start.shape[0] - 1):
+        begin, end = rules.banned_start[p], rules.banned_start[p + 1]
+        if _ends_with(rules.banned, begin, end, state, value):
+            return False
+    for p in range(rules.required_start.shape[0] - 1):
+        begin, end = rules.required_start[p], rules.required_start[p + 1]
+        if _ends_with(rules.required, begin, end, state, value):
+            state[SET_NOW] |= 1 << p
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _is_allowed_name(rules, state):  # type: ignore[no-untyped-def]
+    """Whether a word is no name, or one from the source."""
+    if not state[IS_CAPITAL] or is_word(
+        rules.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], state[DEPTH]
+    ):
+        return True
+    low, high = state[LOW], state[HIGH]
+    return is_word(rules.lexicon_start, low, high, state[DEPTH]) and rules.is_common[low]
+
+
+@njit(cache=True, nogil=True)
+def _may_end(rules, state):  # type: ignore[no-untyped-def]
+    if state[UTF8] != 0 or state[IS_BARE]:
+        return False
+    n_required = rules.required_start.shape[0] - 1
+    if state[SET_NOW] != (1 << n_required) - 1:
+        return False
+    if not rules.complete_end:
+        return True
+    if state[END] != 0 or state[QUOTES] != 0:
+        return False
+    pairs = state[PAIRS]
+    for _ in range(7):
+        if (pairs & 0xFF) > 0x80:
+            return False
+        pairs >>= 8
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _close(state):  # type: ignore[no-untyped-def]
+    state[FIELDS + state[N_ATOMS]] = state[HASH]
+    state[N_ATOMS] += 1
+    state[SET] = state[SET_NOW]
+    state[OPEN] = 0
+
+
+@njit(cache=True, nogil=True)
+def _extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
+    """Add a piece to the open word or number, or open one with it."""
+    begin, end = rules.body_start[v], rules.body_start[v + 1]
+    if joins:
+        state[HASH] = state[HASH] * rules.fold_times[v] + rules.fold_plus[v]
+        if state[DEPTH] == 0:
+            state[IS_CAPITAL] = rules.capital[v]
+        state[LOW], state[HIGH] = narrow(
+            rules.lexicon,
+            rules.lexicon_start,
+            state[LOW],
+            state[HIGH],
+            state[DEPTH],
+            rules.body,
+            begin,
+            end,
+        )
+    else:
+        state[HASH] = rules.fold_plus[v]
+        state[IS_CAPITAL] = rules.capital[v]
+        state[LOW], state[HIGH] = rules.low[v], rules.high[v]
+        state[SOURCE_LOW], state[SOURCE_HIGH] = 0, rules.source_start.shape[0] - 1
+        state[DEPTH] = 0
+    state[SOURCE_LOW], state[SOURCE_HIGH] = narrow(
+        rules.source,
+        rules.source_start,
+        state[SOURCE_LOW],
+        state[SOURCE_HIGH],
+        state[DEPTH],
+        rules.body,
+        begin,
+        end,
+    )
+    state[DEPTH] += end - begin
+
+
+@njit(cache=True, nogil=True)
+def _known(rules, state, kind):  # type: ignore[no-untyped-def]
+    """Whether the open atom is allowed as it is, and whether it may become longer (bits 1, 2)."""
+    in_source = is_word(rules.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], state[DEPTH])
+    more_in_source = state[SOURCE_HIGH] - state[SOURCE_LOW] > in_source
+    if kind == NUMBER:
+        if not rules.source_numbers:
+            return 3
+        return int(in_source) + 2 * int(more_in_source)
+    if not rules.whole_words:
+        return 2 + int(state[DEPTH] > 0)
+    in_lexicon = is_word(rules.lexicon_start, state[LOW], state[HIGH], state[DEPTH])
+    more = state[HIGH] - state[LOW] > in_lexicon
+    return int(in_source or in_lexicon) + 2 * int(more_in_source or more)
+
+
+@njit(cache=True, nogil=True)
+def _ending_of_word(rules, value):  # type: ignore[no-untyped-def]
+    if _is_in(rules.never_last, value):
+        return 1
+    return 2 if _is_in(rules.seldom_last, value) else 0
+
+
+@njit(cache=True, nogil=True)
+def _decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
+    """Follow the UTF-8 automaton and the spaces; whether the piece may come here at all."""
+    kind = rules.kind[v]
+    begin, end = rules.body_start[v], rules.body_start[v + 1]
+    if kind == SPECIAL or (state[IS_BARE] and rules.starts[v]):
+        return False
+    state[IS_BARE] = int(begin == end)
+    if kind != OTHER:
+        return state[UTF8] == 0
+    if rules.starts[v] and state[UTF8] != 0:
+        return False
+    follow = state[UTF8]
+    for p in range(begin, end):
+        follow = _utf8_next(follow, rules.body[p])
+        if follow < 0:
+            return False
+    state[UTF8] = follow
+    return True
+
+
+@njit(cache=True, nogil=True)
+def step(rules, before, v, state):  # type: ignore[no-untyped-def]
+    """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
+
+    Kinds are those of `kernels.bound`: 0 anything may follow, 1 no end, 2 only a continuation of
+    the word begun, 3 no continuation, 4 neither end nor continuation.
+    """
+    used = FIELDS + before[N_ATOMS]
+    for i in range(used):
+        state[i] = before[i]
+    if not _decode_piece(rules, state, v):
+        return REJECTED
+    kind = rules.kind[v]
+    starts = rules.starts[v]
+    is_letters = kind == LETTERS or kind == OTHER
+    joins = not starts and (
+        (is_letters and state[OPEN] == WORD) or (kind == DIGITS and state[OPEN] == NUMBER)
+    )
+    if state[OPEN] != 0 and not joins:
+        if state[OPEN] == WORD and state[DEPTH] == 0:
+            state[OPEN] = 0  # a space alone: nothing was begun
+        elif not state[IS_CLOSABLE]:
+            return REJECTED
+        else:
+            _close(state)
+    state[PAIRS] += rules.pairs[v]
+    state[QUOTES] ^= rules.quotes[v]
+    if not is_letters and kind != DIGITS:
+        state[HASH] = rules.fold_plus[v]
+        if not _may_close(rules, state, 0, state[HASH]):
+            return REJECTED
+        _close(state)
+        action = rules.end_action[v]
+        if action == NEVER or (action == FULL_STOP and state[END] == 1):
+            state[END] = 1
+        elif action != KEEP:
+            state[END] = 0
+        state[ENDABLE] = int(_may_end(rules, state))
+        return 1 - state[ENDABLE]
+    atom = WORD if is_letters else NUMBER
+    _extend(rules, state, v, joins)
+    state[OPEN] = atom
+    known = _known(rules, state, atom)
+    if known == 0:
+        return REJECTED
+    closable = (known & 1) == 1 and state[UTF8] == 0 and state[DEPTH] > 0
+    if atom == WORD and closable and rules.source_names and not _is_allowed_name(rules, state):
+        closable = False
+    closable = _may_close(rules, state, atom, state[HASH]) and closable
+    if not closable:
+        state[SET_NOW] = state[SET]
+    state[IS_CLOSABLE] = int(closable)
+    state[END] = _ending_of_word(rules, state[HASH]) if atom == WORD else 0
+    state[ENDABLE] = int(closable and _may_end(rules, state))
+    if not closable and (known & 2) == 0:
+        return REJECTED
+    if atom == NUMBER or state[DEPTH] == 0:
+        return 1 - state[ENDABLE]
+    if not closable:
+        return 2
+    return (0 if known & 2 else 3) + 1 - state[ENDABLE]
+
+
+@njit(cache=True, nogil=True)
+def is_repeat(rules, state):  # type: ignore[no-untyped-def]
+    """Whether the open word is a content word that occurred before."""
+    if not rules.content_once or state[OPEN] != WORD or state[DEPTH] < 2:
+        return False
+    for a in range(state[N_ATOMS]):
+        if state[FIELDS + a] == state[HASH]:
+            return not _is_in(rules.function_words, state[HASH])
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
+    """What may follow a piece wherever it stands: the loosest kind over all prefixes."""
+    start_state(state)
+    kind = rules.kind[v]
+    if kind == SPECIAL:
+        return REJECTED
+    if kind == SYMBOLS:
+        return int(rules.complete_end and rules.end_action[v] == NEVER)
+    if kind == FREE or not rules.starts[v]:
+        return 0
+    if not _decode_piece(rules, state, v):
+        return REJECTED
+    if state[IS_BARE]:
+        return 1
+    atom = NUMBER if kind == DIGITS else WORD
+    _extend(rules, state, v, False)
+    known = _known(rules, state, atom)
+    if known == 0:
+        return REJECTED
+    if atom == NUMBER:
+        return 0
+    closable = (known & 1) == 1 and state[UTF8] == 0
+    if closable and rules.source_names and not _is_allowed_name(rules, state):
+        closable = False
+    for p in range(rules.banned_start.shape[0] - 1):
+        begin, end = rules.banned_start[p], rules.banned_start[p + 1]
+        if end - begin == 1 and rules.banned[begin] == state[HASH]:
+            closable = False
+    if not closable:
+        return 2 if known & 2 else REJECTED
+    is_end = not rules.complete_end or _ending_of_word(rules, state[HASH]) == 0
+    return (0 if known & 2 else 3) + (0 if is_end else 1)
+
+
+@njit(cache=True, nogil=True)
+def classify(rules, ids, state, kinds, joins):  # type: ignore[no-untyped-def]
+    """Fill ``kinds`` (W,) with what may follow each candidate in the best case.
+
+    ``joins`` (W,) says whether it can continue a word; `REJECTED` marks a candidate that no
+    output can hold.
+    """
+    for w in range(ids.shape[0]):
+        v = ids[w]
+        kinds[w] = _static_kind(rules, v, state)
+        joins[w] = (rules.kind[v] == LETTERS or rules.kind[v] == OTHER) and not rules.starts[v]
+
+
+@lru_cache(maxsize=1)
+def no_rules() -> Rules:
+    """Rules that are switched off, for searches without constraints."""
+    numbers = np.zeros(1, dtype=np.int64)
+    data = np.zeros(1, dtype=np.uint8)
+    switch = np.zeros(1, dtype=np.bool_)
+    kind = np.zeros(1, dtype=np.int8)
+    none = numbers[:0]
+    return Rules(
+        **dict.fromkeys(SWITCHES, 0),
+        kind=kind,
+        starts=switch,
+        capital=switch,
+        body=data,
+        body_start=numbers,
+        fold_times=numbers,
+        fold_plus=numbers,
+        end_action=kind,
+        pairs=numbers,
+        quotes=kind,
+        low=numbers,
+        high=numbers,
+        lexicon=data,
+        lexicon_start=numbers,
+        is_common=switch,
+        source=data,
+        source_start=numbers,
+        function_words=none,
+        never_last=none,
+        seldom_last=none,
+        banned=none,
+        banned_start=numbers,
+        required=none,
+        required_start=numbers,
+    )

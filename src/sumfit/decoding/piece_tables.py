@@ -1,0 +1,248 @@
+"""What the constraints need to know of a tokenizer's pieces and of a lexicon, as arrays.
+
+Owns the tables and the list of function words. Computed once per tokenizer and lexicon and kept
+as long as these live.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from sumfit.decoding.kernels.lexicon import prefix_ranges
+from sumfit.decoding.kernels.rules import DIGITS, FREE, FULL_STOP, KEEP, LETTERS, NEVER, WELL
+from sumfit.decoding.lexicon import Lexicon
+from sumfit.text import Tokenizer
+from sumfit.text.endings import DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
+
+__all__ = [
+    "FUNCTION_WORDS",
+    "LexiconTables",
+    "PieceTables",
+    "common_words",
+    "fold_hash",
+    "piece_tables",
+    "word_hashes",
+]
+
+FUNCTION_WORDS: frozenset[str] = DANGLING_WORDS | frozenset(
+    """
+    he him his himself she her hers herself it itself they them theirs themselves we us ours
+    ourselves you yours yourself yourselves i me mine myself one ones someone something anyone
+    anything everyone everything nobody nothing this that these those there here then when where
+    why how what whatever whoever not no never only just also too very more most much many less
+    least few some any all both each either neither other another such same own so up down out
+    off over away back again once ever even still yet already almost about around before after
+    above below across along behind beside besides beyond inside outside through throughout since
+    till like else don doesn didn isn aren wasn weren hasn haven hadn won wouldn shouldn couldn
+    can cannot could may might must shall should will would ain ll ve re
+    """.split()
+)
+"""Words that may be repeated: they carry grammar rather than content."""
+
+_BASE = 0x9E3779B97F4A7C15  # odd, so that powers never vanish modulo 2^64
+_MASK = 2**64 - 1
+_PAIRS = ("()", "[]", "{}", "“”", "«»", "「」『』", "‘’")
+_CLOSERS = "\"'”’»›)]}"
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def fold_hash(word: str) -> int:
+    """Hash a word, case-folded, so that the hash of a word follows from those of its pieces.
+
+    Args:
+        word: The word.
+
+    Returns:
+        A signed 64-bit number.
+    """
+    return _signed(_polynomial(word.casefold().encode("utf-8")))
+
+
+@lru_cache(maxsize=64)
+def word_hashes(words: frozenset[str]) -> Int64Array:
+    """Hash words for look-up in the compiled rules.
+
+    Args:
+        words: The words.
+
+    Returns:
+        Their hashes, ascending.
+    """
+    return np.array(sorted(fold_hash(word) for word in words), dtype=np.int64)
+
+
+def _polynomial(data: bytes) -> int:
+    value = 0
+    for byte in data:
+        value = (value * _BASE + byte + 1) & _MASK
+    return value
+
+
+def _signed(value: int) -> int:
+    return value - 2**64 if value >= 2**63 else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LexiconTables:
+    """Where the pieces of a tokenizer stand in a lexicon.
+
+    Attributes:
+        low: ``(V,)`` first word that begins with the piece.
+        high: ``(V,)`` one past the last such word.
+    """
+
+    low: Int64Array
+    high: Int64Array
+
+
+class PieceTables:
+    """Arrays over the pieces of one tokenizer, by the names of `kernels.rules.Rules`.
+
+    Attributes:
+        arrays: The arrays.
+    """
+
+    arrays: dict[str, Any]
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        """Compute the arrays.
+
+        Args:
+            tokenizer: The tokenizer.
+        """
+        bodies = [piece.removeprefix(b" ") for piece in tokenizer.piece_bytes]
+        texts = [body.decode("utf-8", "replace") for body in bodies]
+        starts = tokenizer.starts_word.astype(np.bool_)
+        kind = tokenizer.piece_class.astype(np.int8)
+        for v, text in enumerate(texts):
+            if kind[v] == LETTERS and not text.isascii() and _UNSPACED.search(text):
+                kind[v] = FREE
+        folded = [
+            body if other else text.casefold().encode("utf-8")
+            for body, text, other in zip(bodies, texts, kind == 4, strict=True)
+        ]
+        offsets = np.zeros(len(bodies) + 1, dtype=np.int64)
+        np.cumsum([len(body) for body in bodies], out=offsets[1:])
+        is_symbol = ~np.isin(kind, (0, LETTERS, DIGITS, 4, FREE))
+        symbols = [(v, texts[v], bool(starts[v])) for v in np.flatnonzero(is_symbol).tolist()]
+        end_action = np.full(len(bodies), WELL, dtype=np.int8)
+        pairs = np.zeros(len(bodies), dtype=np.int64)
+        quotes = np.zeros(len(bodies), dtype=np.int8)
+        for v, text, begins in symbols:
+            end_action[v] = _end_action(text, begins)
+            pairs[v] = _pair_balance(text, begins)
+            quotes[v] = text.count('"') % 2
+        powers = [1]
+        for _ in range(max(map(len, folded))):
+            powers.append(powers[-1] * _BASE & _MASK)
+        self.arrays = {
+            "kind": kind,
+            "starts": starts,
+            "capital": np.array([text[:1].isupper() for text in texts], dtype=np.bool_),
+            "body": np.frombuffer(bytearray().join(bodies), dtype=np.uint8),
+            "body_start": offsets,
+            "fold_times": np.array([_signed(powers[len(data)]) for data in folded], np.int64),
+            "fold_plus": np.array([_signed(_polynomial(data)) for data in folded], np.int64),
+            "end_action": end_action,
+            "pairs": pairs,
+            "quotes": quotes,
+            "never_last": word_hashes(NEVER_LAST_WORDS),
+            "seldom_last": word_hashes(DANGLING_WORDS - NEVER_LAST_WORDS),
+        }
+        self._by_lexicon: weakref.WeakKeyDictionary[Lexicon, LexiconTables] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def with_lexicon(self, words: Lexicon) -> LexiconTables:
+        """Find the pieces in a lexicon, once per lexicon.
+
+        Args:
+            words: The lexicon.
+
+        Returns:
+            The tables.
+        """
+        tables = self._by_lexicon.get(words)
+        if tables is None:
+            n_pieces = self.arrays["kind"].shape[0]
+            low = np.zeros(n_pieces, dtype=np.int64)
+            high = np.zeros(n_pieces, dtype=np.int64)
+            prefix_ranges(
+                words.text, words.start, self.arrays["body"], self.arrays["body_start"], low, high
+            )
+            tables = LexiconTables(low, high)
+            self._by_lexicon[words] = tables
+        return tables
+
+
+_TABLES: weakref.WeakKeyDictionary[Tokenizer, PieceTables] = weakref.WeakKeyDictionary()
+_COMMON: weakref.WeakKeyDictionary[Lexicon, npt.NDArray[np.bool_]] = weakref.WeakKeyDictionary()
+
+
+def piece_tables(tokenizer: Tokenizer) -> PieceTables:
+    """Compute the tables of a tokenizer, once.
+
+    Args:
+        tokenizer: The tokenizer.
+
+    Returns:
+        The tables.
+    """
+    tables = _TABLES.get(tokenizer)
+    if tables is None:
+        tables = PieceTables(tokenizer)
+        _TABLES[tokenizer] = tables
+    return tables
+
+
+def common_words(lexicon: Lexicon) -> npt.NDArray[np.bool_]:
+    """Tell which words of a lexicon it also has in lower case, once per lexicon.
+
+    Args:
+        lexicon: The lexicon.
+
+    Returns:
+        ``(n,)`` flags, at least one.
+    """
+    flags = _COMMON.get(lexicon)
+    if flags is None:
+        words = [word.decode("utf-8") for word in lexicon]
+        known: Collection[str] = set(words)
+        flags = np.array([word.lower() in known for word in words] or [False], dtype=np.bool_)
+        _COMMON[lexicon] = flags
+    return flags
+
+
+def _end_action(text: str, begins: bool) -> int:
+    """What a symbol does to the ending; asks the one rule of complete endings."""
+    if begins and text in ("'s", "’s"):
+        return NEVER
+    core = text.rstrip(_CLOSERS)
+    if not core:
+        return KEEP
+    tail = core[-3:]
+    if not ends_completely("word" + tail):
+        return NEVER
+    return WELL if ends_completely("the" + tail) else FULL_STOP
+
+
+def _pair_balance(text: str, begins: bool) -> int:
+    """Opening minus closing marks of each kind, 8 bits a kind."""
+    balance = 0
+    for place, marks in enumerate(_PAIRS):
+        opened = sum(text.count(mark) for mark in marks[::2])
+        closed = sum(text.count(mark) for mark in marks[1::2])
+        balance += (opened - closed) << (8 * place)
+    if text == "'":  # alone it opens after a space and closes elsewhere
+        balance += (1 if begins else -1) << (8 * (len(_PAIRS) - 1))
+    return balance
