@@ -21,7 +21,7 @@ from sumfit.data.corpus import PackedCorpus, ValidText, read_valid_texts
 from sumfit.decoding import decode
 from sumfit.errors import InfeasibleBudgetError, MissingExtraError
 from sumfit.evaluation.rouge import rouge_items
-from sumfit.length import LengthBudget, unit_costs
+from sumfit.length import LengthBudget
 from sumfit.losses.objective import objective
 from sumfit.models.dat import DAT
 from sumfit.runtime.graph import fold
@@ -184,6 +184,8 @@ class Validator:
         Returns:
             One summary for each; empty where the budget cannot be met.
         """
+        from sumfit.length import unit_costs  # loads tables that a run without ROUGE can lack
+
         costs = unit_costs(self._tokenizer, "words")
         out = []
         for place, dag in zip(places, self._graphs(model, places, precision), strict=True):
