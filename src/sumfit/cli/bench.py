@@ -1,0 +1,218 @@
+"""``sumfit bench``: sentences and words per second on this machine, one at a time and many.
+
+What is timed is the whole way from string to string. Models are loaded and every system has
+summarised some texts before the clock starts; graphs come back to the host before a call returns,
+so a GPU's work is always inside the time.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from sumfit.cli.bench_texts import TEXTS
+from sumfit.errors import ConfigError
+from sumfit.evaluation.files import read_sources
+from sumfit.evaluation.table import Table, render
+from sumfit.hypothesis import Summary
+from sumfit.pipeline import Summarizer
+
+__all__ = ["Speed", "bench", "measure_speed"]
+
+Mode = Literal["one", "many"]
+
+_SYSTEMS: dict[str, dict[str, Any]] = {
+    "pathmap": {"method": "pathmap", "constraints": False},
+    "seqmap": {"method": "seqmap"},
+    "seqmap-unconstrained": {"method": "seqmap", "constraints": False},
+    "seqmap-mbr": {"method": "seqmap", "rerank": "mbr"},
+    "seqmap-beam": {"method": "seqmap-beam", "constraints": False},
+    "seqmap-table": {"method": "seqmap-table", "constraints": False},
+    "greedy": {"method": "greedy", "constraints": False, "on_infeasible": "cut"},
+}
+_COLUMNS = (
+    "system",
+    "backend",
+    "mode",
+    "sentences/s",
+    "words/s",
+    "p50 ms",
+    "p95 ms",
+    "forward ms",
+    "decode ms",
+    "no summary",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Speed of one system.
+
+    Attributes:
+        n: Texts summarised while the clock ran.
+        n_failed: Of them, without a summary.
+        seconds: By the clock, all texts.
+        n_words: Words of all summaries.
+        latencies_s: Time of each call, one text each; empty for many texts at once.
+        forward_s: Mean time of the network for a text.
+        decode_s: Mean time of the search and the reranker for a text.
+    """
+
+    n: int
+    n_failed: int
+    seconds: float
+    n_words: int
+    latencies_s: tuple[float, ...]
+    forward_s: float
+    decode_s: float
+
+    @property
+    def sentences_per_s(self) -> float:
+        """Summaries a second."""
+        return self.n / self.seconds
+
+    @property
+    def words_per_s(self) -> float:
+        """Words of summaries a second."""
+        return self.n_words / self.seconds
+
+
+def bench(
+    texts: Annotated[
+        Path | None, typer.Argument(help="Texts to summarise; a dozen news leads if left out")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Model directory; the default model if left out")
+    ] = None,
+    backends: Annotated[
+        str, typer.Option("--backend", help="onnx, onnx-fp32, cpu or cuda (torch), by commas")
+    ] = "onnx",
+    systems: Annotated[
+        str, typer.Option("--systems", help="Systems to time, by commas; all if left out")
+    ] = "",
+    limit: Annotated[int, typer.Option(help="Length limit", min=1)] = 60,
+    unit: Annotated[str, typer.Option(help="Unit of the limit")] = "chars",
+    number: Annotated[int, typer.Option("--number", "-n", help="Texts to time", min=1)] = 100,
+    warmup: Annotated[int, typer.Option(help="Texts before the clock starts", min=1)] = 10,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads for many texts; one per processor")
+    ] = None,
+    format: Annotated[
+        Literal["text", "markdown", "json"], typer.Option(help="Output format")
+    ] = "text",
+) -> None:
+    """Measure speed: one text after another, and many at once."""
+    chosen = [name.strip() for name in systems.split(",") if name.strip()] or list(_SYSTEMS)
+    unknown = [name for name in chosen if name not in _SYSTEMS]
+    if unknown:
+        raise ConfigError(f"systems must be among {', '.join(_SYSTEMS)}, was {unknown[0]!r}")
+    sources = list(read_sources(texts)) if texts else list(TEXTS)
+    timed = [sources[i % len(sources)] for i in range(number)]
+    rows: list[tuple[str | float | int | None, ...]] = []
+    for backend in backends.split(","):
+        fit = _summarizer(model, backend.strip(), workers)
+        for name in chosen:
+            keywords = {**_SYSTEMS[name], "max_length": limit, "unit": unit}
+            for mode in _MODES:
+                speed = measure_speed(fit, timed, mode=mode, n_warmup=warmup, **keywords)
+                rows.append(_row(name, fit, mode, speed))
+    note = (
+        f"{number} texts, {statistics.mean(len(t.split()) for t in timed):.0f} words each on "
+        f"average; at most {limit} {unit}; {warmup} texts of warm-up; {_machine()}"
+    )
+    typer.echo(render([Table("Speed", _COLUMNS, tuple(rows), (note,))], format))
+
+
+_MODES: tuple[Mode, ...] = ("one", "many")
+
+
+def measure_speed(
+    fit: Summarizer, texts: Sequence[str], *, mode: Mode, n_warmup: int = 10, **keywords: Any
+) -> Speed:
+    """Time a system.
+
+    Args:
+        fit: The loaded model.
+        texts: Texts to time, at least one.
+        mode: ``"one"``: a call for each text, one after another; ``"many"``: one call.
+        n_warmup: Texts summarised before the clock starts.
+        **keywords: As for `sumfit.Summarizer`.
+
+    Returns:
+        The speed.
+
+    Raises:
+        ConfigError: If there are no texts.
+    """
+    if not texts:
+        raise ConfigError("there is nothing to time; give at least one text")
+    fit([texts[i % len(texts)] for i in range(n_warmup)], on_error="return", **keywords)
+    latencies: list[float] = []
+    results: list[Summary] = []
+    started = time.perf_counter()
+    if mode == "many":
+        results = fit(list(texts), on_error="return", **keywords)
+    else:
+        for text in texts:
+            before = time.perf_counter()
+            results.append(fit(text, on_error="return", **keywords))
+            latencies.append(time.perf_counter() - before)
+    seconds = time.perf_counter() - started
+    return Speed(
+        n=len(results),
+        n_failed=sum(summary.error is not None for summary in results),
+        seconds=seconds,
+        n_words=sum(len(summary.text.split()) for summary in results),
+        latencies_s=tuple(latencies),
+        forward_s=_mean_stage(results, "forward"),
+        decode_s=_mean_stage(results, "decode") + _mean_stage(results, "rerank"),
+    )
+
+
+def _summarizer(model: Path | None, backend: str, workers: int | None) -> Summarizer:
+    known: dict[str, dict[str, Any]] = {
+        "onnx": {"backend": "onnx"},
+        "onnx-fp32": {"backend": "onnx", "precision": "fp32"},
+        "cpu": {"backend": "torch", "device": "cpu"},
+        "cuda": {"backend": "torch", "device": "cuda"},
+    }
+    if backend not in known:
+        raise ConfigError(f"backend must be among {', '.join(known)}, was {backend!r}")
+    return Summarizer.from_pretrained(model, n_workers=workers, **known[backend])
+
+
+def _row(
+    name: str, fit: Summarizer, mode: Mode, speed: Speed
+) -> tuple[str | float | int | None, ...]:
+    ordered = sorted(speed.latencies_s)
+    middle = 1000 * statistics.median(ordered) if ordered else None
+    late = 1000 * ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else None
+    shown = "one at a time" if mode == "one" else f"many, {fit.n_workers} threads"
+    return (
+        name,
+        fit.backend.name,
+        shown,
+        speed.sentences_per_s,
+        speed.words_per_s,
+        middle,
+        late,
+        1000 * speed.forward_s,
+        1000 * speed.decode_s,
+        speed.n_failed,
+    )
+
+
+def _mean_stage(results: Sequence[Summary], stage: str) -> float:
+    return statistics.mean(summary.timings.get(stage, 0.0) for summary in results)
+
+
+def _machine() -> str:
+    return f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
