@@ -51,6 +51,8 @@ _LAZY = {
     "best_path": "marginal",
     "marginal_log_prob": "marginal",
     "marginal_log_probs": "marginal",
+    "ctc_decode": "ctc",
+    "decode_batch": "torch_batch",
     "Constraints": "constraints",
     "CompiledConstraints": "constraints",
     "Lexicon": "lexicon",

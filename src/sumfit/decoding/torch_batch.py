@@ -1,0 +1,122 @@
+"""Batched decoding on a torch device, from graphs to n-best lists.
+
+Owns `decode_batch`; re-exports the device-side parts for who has the graphs on the device
+already. Results are those of the CPU versions of the same method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.dag import DAG
+from sumfit.decoding.marginal import Ending
+from sumfit.decoding.torch_beam import seqmap_beam_batch
+from sumfit.decoding.torch_graphs import BatchResult, DAGBatch
+from sumfit.decoding.torch_pathmap import path_map_batch
+from sumfit.errors import ConfigError, InfeasibleBudgetError
+from sumfit.hypothesis import Hypothesis, NBest
+from sumfit.length import LengthBudget
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["BatchResult", "DAGBatch", "decode_batch", "path_map_batch", "seqmap_beam_batch"]
+
+
+def decode_batch(
+    dags: Sequence[DAG],
+    *,
+    unit_cost: npt.ArrayLike,
+    budget: LengthBudget | Sequence[LengthBudget],
+    method: str = "seqmap-beam",
+    first_cost: npt.ArrayLike | None = None,
+    ending: Ending = "eos",
+    bonus: float = 0.0,
+    beam_size: int = 20,
+    words_per_vertex: int | None = 5,
+    n_best: int = 1,
+    device: str | torch.device = "cpu",
+) -> list[NBest | InfeasibleBudgetError]:
+    """Decode many graphs at once; see `sumfit.decoding.decode` for the options.
+
+    Args:
+        dags: ``B`` graphs over one vocabulary.
+        unit_cost: ``(V,)`` cost of each vocabulary id.
+        budget: One budget for all graphs, or one for each.
+        method: ``"seqmap-beam"`` or ``"pathmap"``.
+        first_cost: ``(V,)`` cost of each id as the first word; ``None`` for ``unit_cost``.
+        ending: ``"eos"`` or ``"any"``.
+        bonus: Score added per word, nats.
+        beam_size: ``K``.
+        words_per_vertex: ``M``, words kept per vertex for the beam; ``None`` for all candidates.
+        n_best: Most hypotheses of the beam for each graph; PathMAP gives one.
+        device: Where to decode.
+
+    Returns:
+        ``B`` results in order; an item that no sequence meets has its error in place of a list.
+        Hypotheses that are not ``optimal`` may be handed to ``method="seqmap"`` on the CPU.
+
+    Raises:
+        ConfigError: If the method cannot run in batches.
+    """
+    budgets = [budget] * len(dags) if isinstance(budget, LengthBudget) else list(budget)
+    if method == "seqmap-beam" and words_per_vertex is not None:
+        dags = [dag.restrict(words_per_vertex) for dag in dags]
+    batch = DAGBatch.pack(
+        dags, unit_cost=unit_cost, budgets=budgets, first_cost=first_cost, device=device
+    )
+    if method == "seqmap-beam":
+        result = seqmap_beam_batch(
+            batch, ending=ending, bonus=bonus, beam_size=beam_size, n_best=n_best
+        )
+    elif method == "pathmap":
+        result = path_map_batch(batch, ending=ending, bonus=bonus)
+    else:
+        raise ConfigError(f"method must be one of pathmap, seqmap-beam in batches, was {method!r}")
+    return _to_host(result, dags, budgets, method)
+
+
+def _to_host(
+    result: BatchResult, dags: Sequence[DAG], budgets: Sequence[LengthBudget], method: str
+) -> list[NBest | InfeasibleBudgetError]:
+    columns = result.columns.cpu().numpy()
+    vertices = None if result.vertices is None else result.vertices.cpu().numpy()
+    scores = result.score.cpu().tolist()
+    log_probs = result.log_prob.cpu().tolist()
+    costs, gaps = result.cost.cpu().tolist(), result.gap.cpu().tolist()
+    lists: list[NBest | InfeasibleBudgetError] = []
+    for item, dag in enumerate(dags):
+        found = []
+        for place, score in enumerate(scores[item]):
+            if score == -np.inf:
+                continue
+            own = columns[item, place]
+            path = None
+            if vertices is not None:
+                path = tuple(vertices[item, place][own >= 0].tolist())
+            found.append(
+                Hypothesis(
+                    words=tuple(dag.word_ids[own[own >= 0]].tolist()),
+                    log_prob=log_probs[item][place],
+                    score=score,
+                    cost=costs[item][place],
+                    path=path,
+                    optimal=gaps[item][place] == 0.0,
+                    gap=gaps[item][place],
+                )
+            )
+        if found:
+            lists.append(NBest(tuple(found), method=method))
+        else:
+            budget = budgets[item]
+            lists.append(
+                InfeasibleBudgetError(
+                    f"no sequence of graph {item} costs {budget.low} to {budget.high}; "
+                    "raise the limit, lower the minimum or ask for another unit"
+                )
+            )
+    return lists

@@ -1,0 +1,275 @@
+"""Padded graphs on a torch device, and the exact scores of sequences in them.
+
+Owns `DAGBatch`, `BatchResult` and the batched marginal. Does not search. Needs torch; the rest
+of `sumfit.decoding` does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.dag import DAG
+from sumfit.decoding.options import DecodeOptions
+from sumfit.errors import ConfigError, MissingExtraError
+from sumfit.length import LengthBudget
+
+try:
+    import torch
+    from torch import Tensor
+except ImportError as error:  # pragma: no cover - depends on the environment
+    raise MissingExtraError("torch", "train") from error
+
+__all__ = ["BatchResult", "DAGBatch", "batch_costs", "batch_marginals"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DAGBatch:
+    """Graphs padded to one size, over their ``n = S - 2`` inner vertices, on one device.
+
+    Attributes:
+        word_ids: ``(B, W)`` vocabulary ids of the candidates; anything where padded.
+        word_logp: ``(B, n, W)`` natural-log words; ``-inf`` where padded.
+        link_logp: ``(B, n, n)`` natural-log links between inner vertices, ``[from, to]``.
+        first_logp: ``(B, n)`` natural-log links from the start.
+        end_logp: ``(B, n)`` natural-log closing links.
+        other_logp: ``(B, n)`` bound on each word that is no candidate.
+        cost: ``(B, W)`` cost of each candidate.
+        first_cost: ``(B, W)`` cost of each candidate as the first word.
+        low: ``(B,)`` least allowed total of each item.
+        high: ``(B,)`` most allowed total of each item, at most `most`.
+        costs: Distinct costs that a word may have, ascending, none above `most`.
+        first_costs: The same for first words.
+        most: Greatest of ``high``, known to the host.
+        other_cost: Least cost of any word that is no candidate; ``None`` if there is none.
+        other_first_cost: The same as the first word.
+        has_minimum: Whether any item has a least total above 0.
+    """
+
+    word_ids: Tensor
+    word_logp: Tensor
+    link_logp: Tensor
+    first_logp: Tensor
+    end_logp: Tensor
+    other_logp: Tensor
+    cost: Tensor
+    first_cost: Tensor
+    low: Tensor
+    high: Tensor
+    costs: tuple[int, ...]
+    first_costs: tuple[int, ...]
+    most: int
+    other_cost: int | None
+    other_first_cost: int | None
+    has_minimum: bool
+
+    @classmethod
+    def pack(
+        cls,
+        dags: Sequence[DAG],
+        *,
+        unit_cost: npt.ArrayLike,
+        budgets: Sequence[LengthBudget],
+        first_cost: npt.ArrayLike | None = None,
+        device: str | torch.device = "cpu",
+    ) -> DAGBatch:
+        """Pad graphs and move them to a device.
+
+        Args:
+            dags: ``B`` graphs over one vocabulary.
+            unit_cost: ``(V,)`` cost of each vocabulary id.
+            budgets: ``B`` budgets.
+            first_cost: ``(V,)`` cost of each id as the first word; ``None`` for ``unit_cost``.
+            device: Where to decode.
+
+        Returns:
+            The batch.
+
+        Raises:
+            ConfigError: If there are no graphs or not one budget for each.
+        """
+        if not dags or len(dags) != len(budgets):
+            raise ConfigError(
+                f"a batch needs at least one graph and one budget for each, had {len(dags)} graphs "
+                f"and {len(budgets)} budgets"
+            )
+        options = DecodeOptions(
+            unit_cost=unit_cost,  # type: ignore[arg-type]
+            budget=budgets[0],
+            first_cost=first_cost,  # type: ignore[arg-type]
+        )
+        for dag in dags:
+            options.check_against(dag)
+        n = max(1, *(dag.n_vertices - 2 for dag in dags))
+        width = max(dag.n_candidates for dag in dags)
+        size = len(dags)
+        ids = np.zeros((size, width), dtype=np.int64)
+        words = np.full((size, n, width), -np.inf, dtype=np.float32)
+        links = np.full((size, n, n), -np.inf, dtype=np.float32)
+        firsts, ends, others = (np.full((size, n), -np.inf, dtype=np.float32) for _ in range(3))
+        for item, dag in enumerate(dags):
+            inner, own = dag.n_vertices - 2, dag.n_candidates
+            upper = np.triu(np.ones((inner, inner), dtype=bool), 1)
+            ids[item, :own] = dag.word_ids
+            words[item, :inner, :own] = dag.word_logp[1:-1]
+            links[item, :inner, :inner] = np.where(upper, dag.link_logp[1:-1, 1:-1], -np.inf)
+            firsts[item, :inner] = dag.link_logp[0, 1:-1]
+            ends[item, :inner] = dag.link_logp[1:-1, -1]
+            others[item, :inner] = dag.other_logp[1:-1]
+        return cls.from_tensors(
+            word_ids=torch.from_numpy(ids).to(device),
+            word_logp=torch.from_numpy(words).to(device),
+            link_logp=torch.from_numpy(links).to(device),
+            first_logp=torch.from_numpy(firsts).to(device),
+            end_logp=torch.from_numpy(ends).to(device),
+            other_logp=torch.from_numpy(others).to(device),
+            unit_cost=options.unit_cost,
+            first_cost=options.first_cost,
+            budgets=budgets,
+            has_other=bool((others > -np.inf).any()),
+        )
+
+    @classmethod
+    def from_tensors(
+        cls,
+        *,
+        word_ids: Tensor,
+        word_logp: Tensor,
+        link_logp: Tensor,
+        first_logp: Tensor,
+        end_logp: Tensor,
+        other_logp: Tensor,
+        unit_cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        budgets: Sequence[LengthBudget],
+        has_other: bool = True,
+    ) -> DAGBatch:
+        """Build a batch from tensors that are on the device already.
+
+        Args:
+            word_ids: ``(B, W)`` vocabulary ids, no id twice in a row unless its ``word_logp`` is
+                ``-inf`` from the second time on.
+            word_logp: ``(B, n, W)`` natural-log words of the inner vertices.
+            link_logp: ``(B, n, n)`` natural-log links between inner vertices.
+            first_logp: ``(B, n)`` natural-log links from the start.
+            end_logp: ``(B, n)`` natural-log closing links.
+            other_logp: ``(B, n)`` bound on each word that is no candidate.
+            unit_cost: ``(V,)`` cost of each vocabulary id, on the host.
+            first_cost: ``(V,)`` cost of each id as the first word, on the host.
+            budgets: ``B`` budgets.
+            has_other: Whether any entry of ``other_logp`` may be above ``-inf``.
+
+        Returns:
+            The batch.
+        """
+        device = word_ids.device
+        n = word_logp.shape[1]
+        reachable = int(first_cost.max()) + (n - 1) * int(unit_cost.max())
+        most = min(max(budget.high for budget in budgets), reachable)
+        low = torch.tensor([min(b.low, most + 1) for b in budgets], device=device)
+        high = torch.tensor([min(b.high, most) for b in budgets], device=device)
+        costs = torch.from_numpy(np.minimum(unit_cost, most + 1).astype(np.int64)).to(device)
+        firsts = torch.from_numpy(np.minimum(first_cost, most + 1).astype(np.int64)).to(device)
+        return cls(
+            word_ids=word_ids,
+            word_logp=word_logp,
+            link_logp=link_logp,
+            first_logp=first_logp,
+            end_logp=end_logp,
+            other_logp=other_logp,
+            cost=costs[word_ids],
+            first_cost=firsts[word_ids],
+            low=low,
+            high=high,
+            costs=tuple(np.unique(unit_cost[unit_cost <= most]).tolist()),
+            first_costs=tuple(np.unique(first_cost[first_cost <= most]).tolist()),
+            most=most,
+            other_cost=int(unit_cost.min()) if has_other else None,
+            other_first_cost=int(first_cost.min()) if has_other else None,
+            has_minimum=any(budget.low > 0 for budget in budgets),
+        )
+
+    @property
+    def size(self) -> int:
+        """``B``."""
+        return int(self.word_ids.shape[0])
+
+    @property
+    def most_words(self) -> int:
+        """Most words any sequence within the budgets can have, known to the host."""
+        n = int(self.word_logp.shape[1])
+        cheapest = min(self.costs, default=1)
+        if cheapest == 0:
+            return n
+        rest = self.most - min(self.first_costs, default=0)
+        return max(1, min(n, 1 + rest // cheapest))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchResult:
+    """What a batched search found, still on the device.
+
+    Attributes:
+        columns: ``(B, N, T)`` candidate columns of the words, -1 after the end.
+        log_prob: ``(B, N)`` exact marginals, float64; ``-inf`` where nothing was found.
+        score: ``(B, N)`` what was maximised, float64.
+        cost: ``(B, N)`` total costs.
+        gap: ``(B, N)`` how much higher the best score can be at most, nats; 0 if proved best.
+        vertices: ``(B, N, T)`` graph vertices of the path, -1 after the end; PathMAP only.
+    """
+
+    columns: Tensor
+    log_prob: Tensor
+    score: Tensor
+    cost: Tensor
+    gap: Tensor
+    vertices: Tensor | None = None
+
+
+def batch_marginals(batch: DAGBatch, columns: Tensor, any_ending: bool) -> Tensor:
+    """Sum the paths of finished sequences in float64 (Eq. A1-A3).
+
+    Args:
+        batch: The graphs.
+        columns: ``(B, N, T)`` candidate columns, -1 after the end.
+        any_ending: Leave out the closing link.
+
+    Returns:
+        ``(B, N)`` natural-log marginals; ``-inf`` for an empty sequence.
+    """
+    links, ends = batch.link_logp.double().exp(), batch.end_logp.double().exp()
+    by_word = batch.word_logp.transpose(1, 2)
+    mass = batch.first_logp.double().exp()[:, None].expand(-1, columns.shape[1], -1)
+    total = torch.zeros(columns.shape[:2], dtype=torch.float64, device=columns.device)
+    for t in range(columns.shape[2]):
+        column = columns[:, :, t]
+        is_word = column >= 0
+        at = column.clamp(min=0)[:, :, None].expand(-1, -1, by_word.shape[2])
+        reached = mass if t == 0 else torch.bmm(mass, links)
+        grown = reached * torch.gather(by_word, 1, at).double().exp()
+        peak = grown.amax(2)
+        grown = grown / torch.where(peak > 0, peak, 1.0)[:, :, None]
+        mass = torch.where(is_word[:, :, None], grown, mass)
+        total = torch.where(is_word, total + peak.log(), total)
+    closed = mass.sum(2) if any_ending else (mass * ends[:, None]).sum(2)
+    return (total + closed.log()).masked_fill(columns[:, :, 0] < 0, -torch.inf)
+
+
+def batch_costs(batch: DAGBatch, columns: Tensor) -> Tensor:
+    """Add up the cost of sequences.
+
+    Args:
+        batch: The graphs.
+        columns: ``(B, N, T)`` candidate columns, -1 after the end.
+
+    Returns:
+        ``(B, N)`` total costs.
+    """
+    size, n_best, n_words = columns.shape
+    at = columns.clamp(min=0).flatten(1)
+    cost = torch.gather(batch.cost, 1, at).reshape(size, n_best, n_words)
+    cost[:, :, 0] = torch.gather(batch.first_cost, 1, columns[:, :, 0].clamp(min=0))
+    return torch.where(columns >= 0, cost, 0).sum(2)
