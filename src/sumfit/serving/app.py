@@ -130,8 +130,8 @@ async def _warm_up(service: Service) -> None:
     try:
         await service.warm_up()
         logger.info("ready")
-    except SumfitError as error:
-        logger.error("warm-up failed", extra={"fields": {"reason": str(error)}})
+    except Exception as error:  # the server stays up and says that it is not ready
+        logger.error("warm-up failed", extra={"fields": {"reason": repr(error)}})
 
 
 def _answer(request: Request, problem: Problem) -> Response:

@@ -31,7 +31,7 @@ from sumfit.serving.service import Service
 __all__ = ["chat_router"]
 
 _OWN_NAME = "sumfit"
-_CHAT_ONLY = "model messages n stream max_completion_tokens temperature top_p seed user".split()
+_CHAT_ONLY = "model messages n stream max_completion_tokens temperature top_p user".split()
 
 
 def chat_router(service: Service) -> APIRouter:

@@ -35,6 +35,7 @@ _STATUS_TYPES = {
     421: "wrong_host",
     422: "invalid_request",
     429: "overloaded",
+    431: "headers_too_large",
     500: "internal_error",
     503: "shutting_down",
     504: "time_limit",

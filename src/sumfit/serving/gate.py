@@ -42,6 +42,7 @@ _SECURITY_HEADERS = {
 }
 _OPEN_ROUTES = ("/", "/healthz", "/readyz", "/docs")  # need no API key; page assets neither
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_MAX_HEADER_BYTES = 32 * 1024
 _DRAIN_FACTOR = 4  # an oversized body is read and dropped up to this multiple of the limit
 
 
@@ -79,6 +80,7 @@ class Gate:
         exchange = _Exchange(scope, send)
         scope["state"] = {**scope.get("state", {}), "request_id": exchange.request_id}
         try:
+            _check_header_size(scope)
             self._check_host(exchange.headers)
             self._check_key(scope["path"], exchange.headers)
             _check_media_type(scope, exchange.headers)
@@ -215,6 +217,13 @@ class _Replay:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
         return await self._receive()
+
+
+def _check_header_size(scope: Scope) -> None:
+    n_bytes = len(scope["raw_path"]) + len(scope["query_string"])
+    n_bytes += sum(len(name) + len(value) for name, value in scope["headers"])
+    if n_bytes > _MAX_HEADER_BYTES:
+        raise Problem(431, f"address and headers have {n_bytes} bytes, {_MAX_HEADER_BYTES} at most")
 
 
 def _check_media_type(scope: Scope, headers: Headers) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
@@ -41,12 +42,18 @@ _CAUSES = {
     421: "The host name is not served here.",
     422: "A field is unknown, wrong, or in conflict; or no summary fits.",
     429: "The queue is full; see Retry-After.",
+    431: "Address and headers are too large.",
     500: "The server failed.",
     503: "The server is starting or stopping.",
     504: "The request's time ran out.",
 }
 ERROR_REPLIES: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorReply, "description": text} for status, text in _CAUSES.items()
+}
+
+_ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorReply"}}}
+_ERRORS_BESIDE_TEXT: dict[int | str, dict[str, Any]] = {
+    status: {"content": _ERROR_CONTENT, "description": text} for status, text in _CAUSES.items()
 }
 
 
@@ -178,7 +185,12 @@ def _add_probes(router: APIRouter, service: Service) -> None:
             raise Problem(503, "the queue is full", kind="overloaded", retry_after_s=wait_s)
         return json_response({"status": "ready"})
 
-    @router.get("/metrics", summary="Counters in Prometheus' text format")
+    @router.get(
+        "/metrics",
+        summary="Counters in Prometheus' text format",
+        response_class=PlainTextResponse,
+        responses=_ERRORS_BESIDE_TEXT,
+    )
     async def metrics() -> Response:
         return Response(service.metrics.render(), media_type=CONTENT_TYPE)
 

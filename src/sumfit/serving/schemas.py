@@ -72,6 +72,9 @@ class Options(Strict):
     exact_length: Limit | None = Field(None, description="exact length in `unit`")
     unit: Name | None = Field(None, description="unit of max_length, min_length, exact_length")
     ratio: float | None = Field(None, gt=0, le=1, description="limit as a share of the source")
+    ratio_rule: Name | None = Field(
+        None, description="how a ratio is rounded: floor, paper-dat ..."
+    )
     preset: Name | None = Field(None, description="a named slot, see GET /v1/model")
     reserve: Count | None = Field(None, description="room to leave free, in the unit")
     prefix: str | None = Field(None, max_length=1000, description="text before, counted")
@@ -83,17 +86,22 @@ class Options(Strict):
     method: Name | None = Field(None, description="decoder, see GET /v1/model")
     ending: Literal["eos", "any"] | None = None
     fill: Literal["natural", "prefer"] | None = None
+    constraints: bool | None = Field(None, description="keep the constraints below (default true)")
     repeat_words: bool | None = None
+    repeat_adjacent: bool | None = None
+    no_repeat_ngram: Annotated[int, Field(ge=1, le=100)] | None = None
     whole_words: bool | None = None
     dangling_end: bool | None = None
     banned: Phrases | None = Field(None, description="words or phrases never used")
     required: Phrases | None = Field(None, description="words or phrases always used")
     source_numbers_only: bool | None = None
+    source_names_only: bool | None = None
     on_infeasible: Literal["error", "cut"] | None = None
     keep_short: bool | None = Field(
         None, description="return a source that already fits as it is (default true)"
     )
     profile: Literal["natural", "gigaword"] | None = None
+    seed: int | None = Field(None, description="of the sampling decoders")
 
 
 class SummarizeRequest(Options):
@@ -280,7 +288,6 @@ class ChatRequest(Options):
     max_completion_tokens: Count | None = Field(None, description="same as max_tokens")
     temperature: float | None = Field(None, ge=0, le=2, description="no effect")
     top_p: float | None = Field(None, ge=0, le=1, description="no effect")
-    seed: int | None = Field(None, description="no effect: results never vary")
     user: str | None = Field(None, max_length=256, description="no effect, not stored")
 
 

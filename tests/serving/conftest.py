@@ -1,0 +1,106 @@
+"""A server in a thread of the test process, with the tiny model or a summarizer made for a test."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from sumfit import Summarizer, Summary
+from sumfit.serving.options import ServerOptions
+from sumfit.serving.server import make_server
+
+
+@dataclass
+class SlowSummarizer:
+    """Answers only when told to, and remembers what it was asked."""
+
+    release: threading.Event = field(default_factory=threading.Event)
+    seen: list[str] = field(default_factory=list)
+    batches: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __call__(self, texts: Any, /, **options: Any) -> list[Summary]:
+        self.batches.append(len(texts))
+        for text in texts:
+            if not text.startswith("The harbour wall"):  # the warm-up sentence
+                self.release.wait(20)
+                time.sleep(self.seconds)
+                self.seen.append(text)
+        limits = options.get("max_chars", [5] * len(texts))
+        return [
+            Summary(text=text[:limit], length=min(len(text), limit), unit="chars", limit=limit)
+            for text, limit in zip(texts, limits, strict=True)
+        ]
+
+    def inspect(self, text: str, /, **options: Any) -> Any:
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, Any]:
+        return {"presets": {}}
+
+    def count_tokens(self, text: str, /) -> int:
+        return len(text)
+
+
+@contextmanager
+def running(summarizer: Any, options: ServerOptions | None = None) -> Iterator[str]:
+    """Serve in a thread and give the address."""
+    server = make_server(summarizer, options or ServerOptions(port=0))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started:
+        assert time.monotonic() < deadline, "the server did not start"
+        time.sleep(0.005)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(
+            lambda: httpx.get(f"{url}/readyz", trust_env=False).status_code == 200, seconds=120
+        )
+        yield url
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive(), "the server did not stop"
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 20.0) -> None:
+    """Wait for something that another thread brings about."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def server_summarizer(tiny_model: Path) -> Summarizer:
+    return Summarizer.from_pretrained(tiny_model, n_workers=1)
+
+
+@pytest.fixture(scope="session")
+def live_url(server_summarizer: Summarizer) -> Iterator[str]:
+    """Address of one server for all tests that only read."""
+    with running(server_summarizer) as url:
+        yield url
+
+
+@pytest.fixture
+def client(live_url: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=live_url, trust_env=False, timeout=30) as http:
+        yield http
+
+
+@pytest.fixture
+def slow() -> Iterator[SlowSummarizer]:
+    summarizer = SlowSummarizer()
+    yield summarizer
+    summarizer.release.set()

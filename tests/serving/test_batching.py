@@ -1,0 +1,220 @@
+"""The queue: bounded, fair, and rid of work that nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from sumfit.errors import OverloadedError, ServiceError
+from sumfit.serving.batching import Batcher, Work
+
+
+class Recorder:
+    """Run function that can be held up."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Any]] = []
+        self.release = threading.Event()
+        self.release.set()
+
+    def __call__(self, works: Sequence[Work]) -> list[Any]:
+        assert self.release.wait(10)
+        self.batches.append([work.payload for work in works])
+        return [work.payload * 10 for work in works]
+
+
+def works(*payloads: int, key: str = "a") -> list[Work]:
+    return [Work(key, payload) for payload in payloads]
+
+
+def make(run: Any, **changes: Any) -> Batcher:
+    return Batcher(run, **{"n_workers": 1, "max_batch": 4, "queue_size": 8, **changes})
+
+
+def test_results_come_back_in_the_order_of_the_works() -> None:
+    async def scenario() -> None:
+        batcher = make(Recorder(), n_workers=3, max_batch=2, queue_size=100)
+        jobs = [batcher.submit(works(*range(n)), time_limit_s=5) for n in range(1, 12)]
+        for n, results in enumerate(await asyncio.gather(*jobs), start=1):
+            assert results == [10 * i for i in range(n)]
+        assert await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_works_of_different_requests_share_a_batch_when_their_keys_agree() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run)
+        jobs = [asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))]
+        await asyncio.sleep(0.05)  # the worker is held up by the first; the others queue
+        for payload, key in ((1, "a"), (2, "b"), (3, "a")):
+            job = batcher.submit(works(payload, key=key), time_limit_s=5)
+            jobs.append(asyncio.ensure_future(job))
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(*jobs)
+        assert run.batches == [[0], [1, 3], [2]]
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_large_request_delays_a_small_one_by_one_batch_at_most() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run, queue_size=1000)
+        large = asyncio.ensure_future(batcher.submit(works(*range(100)), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        small = asyncio.ensure_future(batcher.submit(works(777, key="b"), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(large, small)
+        assert [777] in run.batches[:3]
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_full_queue_refuses_and_says_how_full_it_is() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run)
+        first = asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        queued = asyncio.ensure_future(batcher.submit(works(*range(8)), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        assert batcher.n_waiting == 8
+        assert not batcher.is_accepting
+        with pytest.raises(OverloadedError, match="8 texts are waiting and the queue holds 8"):
+            await batcher.submit(works(1), time_limit_s=5)
+        run.release.set()
+        await asyncio.gather(first, queued)
+        assert batcher.n_waiting == 0
+        assert batcher.is_accepting
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_request_larger_than_the_queue_is_accepted_when_nothing_waits() -> None:
+    async def scenario() -> None:
+        batcher = make(Recorder())
+        assert len(await batcher.submit(works(*range(50)), time_limit_s=5)) == 50
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_request_that_could_not_be_done_in_time_is_refused_at_once() -> None:
+    async def scenario() -> None:
+        def run(batch: Sequence[Work]) -> list[Any]:
+            time.sleep(0.05 * len(batch))
+            return [None] * len(batch)
+
+        batcher = make(run, queue_size=1000)
+        await batcher.submit(works(1, 2), time_limit_s=5)  # measures the pace
+        long = asyncio.ensure_future(batcher.submit(works(*range(40)), time_limit_s=5))
+        await asyncio.sleep(0.01)
+        with pytest.raises(OverloadedError, match=r"s of work, and a request may take 0\.2 s"):
+            await batcher.submit(works(1), time_limit_s=0.2)
+        assert 1 <= batcher.retry_after_s() <= 3
+        long.cancel()
+        await asyncio.gather(long, return_exceptions=True)
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_cancelled_work_is_not_started() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run)
+        first = asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        second = asyncio.ensure_future(batcher.submit(works(1, 2, 3), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        await asyncio.sleep(0.05)
+        assert batcher.n_waiting == 0
+        run.release.set()
+        await first
+        assert await batcher.close(5)
+        assert run.batches == [[0]]
+
+    asyncio.run(scenario())
+
+
+def test_the_time_limit_drops_waiting_work() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run)
+        first = asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        with pytest.raises(asyncio.TimeoutError):
+            await batcher.submit(works(1), time_limit_s=0.05)
+        assert batcher.n_waiting == 0
+        run.release.set()
+        await first
+        await batcher.close(5)
+        assert run.batches == [[0]]
+
+    asyncio.run(scenario())
+
+
+def test_an_exception_reaches_its_requests_and_the_worker_goes_on() -> None:
+    async def scenario() -> None:
+        def run(batch: Sequence[Work]) -> list[Any]:
+            if any(work.payload < 0 for work in batch):
+                raise RuntimeError("broken")
+            return [work.payload for work in batch]
+
+        batcher = make(run)
+        with pytest.raises(RuntimeError, match="broken"):
+            await batcher.submit(works(-1), time_limit_s=5)
+        assert await batcher.submit(works(5), time_limit_s=5) == [5]
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_closing_finishes_what_was_accepted_and_refuses_the_rest() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run)
+        accepted = asyncio.ensure_future(batcher.submit(works(1, 2), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        closing = asyncio.ensure_future(batcher.close(5))
+        await asyncio.sleep(0.05)
+        with pytest.raises(ServiceError, match="the server is stopping"):
+            await batcher.submit(works(3), time_limit_s=5)
+        run.release.set()
+        assert await accepted == [10, 20]
+        assert await closing
+
+    asyncio.run(scenario())
+
+
+def test_closing_gives_up_after_its_time_limit() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run)
+        stuck = asyncio.ensure_future(batcher.submit(works(1), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        assert not await batcher.close(0.05)
+        run.release.set()
+        await stuck
+
+    asyncio.run(scenario())
