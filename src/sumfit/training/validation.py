@@ -15,16 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from sumfit.dag import DAG
 from sumfit.data.batching import Batch, BatchOptions, build_batch, usable_items
-from sumfit.data.corpus import PackedCorpus, ValidText, read_valid_texts
-from sumfit.decoding import decode
-from sumfit.errors import InfeasibleBudgetError, MissingExtraError
+from sumfit.data.corpus import PackedCorpus, read_valid_texts
+from sumfit.errors import MissingExtraError
 from sumfit.evaluation.rouge import rouge_items
-from sumfit.length import LengthBudget
 from sumfit.losses.objective import objective
 from sumfit.models.dat import DAT
-from sumfit.runtime.graph import fold
 from sumfit.text import Tokenizer
 from sumfit.training.loader import to_tensors
 from sumfit.training.parallel import Processes
@@ -33,7 +29,6 @@ from sumfit.training.recipe import ValidationSection
 __all__ = ["Validator"]
 
 logger = logging.getLogger(__name__)
-_WORDS_PER_VERTEX = 5
 _ROUGE_BATCH = 32
 IntArray = npt.NDArray[np.int64]
 
@@ -118,7 +113,7 @@ class Validator:
                 tensors = {
                     name: value.to(device) for name, value in to_tensors(batch, pin=False).items()
                 }
-                with _autocast(device, precision):
+                with autocast(device, precision):
                     out = objective(model, tensors)
                 sums[index, 0] += out.nll_sum
                 sums[index, 1] += out.n_tokens
@@ -144,6 +139,9 @@ class Validator:
             yield build_batch(self._corpus, order[start : start + size], options)
 
     def _rouge(self, model: DAT, precision: str) -> dict[str, float]:
+        # Only here: decoders and length tables are many imports for a run that looks at the loss.
+        from sumfit.training.summaries import summarize
+
         device = self._processes.device
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         for index, group in enumerate(self._groups):
@@ -153,7 +151,10 @@ class Validator:
             summaries, references = [], []
             for start in range(0, len(mine), _ROUGE_BATCH):
                 places = mine[start : start + _ROUGE_BATCH]
-                summaries += self.summarize(model, places, precision=precision)
+                batch = build_batch(self._corpus, places, self._batch_options)
+                budgets = [self._n_words(self._texts[place].source) for place in places]
+                with autocast(device, precision):
+                    summaries += summarize(model, batch, self._tokenizer, budgets)
                 references += [list(self._texts[place].summaries) for place in places]
             if not summaries:
                 continue
@@ -173,64 +174,21 @@ class Validator:
         total = [sum(column) for column in zip(*table, strict=True)] or [0.0, 0.0]
         return {"rouge": total[0] / max(1.0, total[1]), **scores}
 
-    def summarize(self, model: DAT, places: IntArray, *, precision: str) -> list[str]:
-        """Decode validation texts with PathMAP to exactly the word budget, or at most it.
-
-        Args:
-            model: The network, in evaluation mode.
-            places: ``(n,)`` places in the validation split.
-            precision: ``bf16`` or ``fp32``.
-
-        Returns:
-            One summary for each; empty where the budget cannot be met.
-        """
-        from sumfit.length import unit_costs  # loads tables that a run without ROUGE can lack
-
-        costs = unit_costs(self._tokenizer, "words")
-        out = []
-        for place, dag in zip(places, self._graphs(model, places, precision), strict=True):
-            n_words = self._n_words(self._texts[place])
-            out.append("")
-            for budget in (LengthBudget(exact=n_words), LengthBudget(max=n_words)):
-                try:
-                    best = decode(
-                        dag,
-                        unit_cost=costs.cost,
-                        first_cost=costs.first_cost,
-                        budget=budget,
-                        method="pathmap",
-                    ).best
-                except InfeasibleBudgetError:
-                    continue
-                out[-1] = self._tokenizer.decode(best.words)
-                break
-        return out
-
-    def _n_words(self, text: ValidText) -> int:
+    def _n_words(self, source: str) -> int:
         if self._options.words:
             return self._options.words
-        n_source = len(text.source.split())
+        n_source = len(source.split())
         return int(self._options.ratio * (n_source + 2)) + 1
 
-    def _graphs(self, model: DAT, places: IntArray, precision: str) -> Iterator[DAG]:
-        device = self._processes.device
-        batch = build_batch(self._corpus, places, self._batch_options)
-        source_ids = torch.from_numpy(batch.source_ids).to(device)
-        mask = torch.from_numpy(batch.vertex_mask).to(device)
-        with torch.no_grad(), _autocast(device, precision):
-            word_logp, link_logp = model(source_ids, mask)
-        top_logp, top_ids = word_logp.float().topk(_WORDS_PER_VERTEX, dim=-1)
-        for row, n_vertices in enumerate(batch.n_vertices.tolist()):
-            kept = top_ids[row, :n_vertices]
-            words = word_logp[row, :n_vertices].float().index_select(1, kept.flatten())
-            yield fold(
-                top_ids=kept.cpu().numpy(),
-                cand_logp=words.cpu().numpy(),
-                other_logp=top_logp[row, :n_vertices, -1].cpu().numpy(),
-                link_logp=link_logp[row, :n_vertices, :n_vertices].float().cpu().numpy(),
-                vocab_size=word_logp.shape[-1],
-            )
 
+def autocast(device: torch.device, precision: str) -> torch.autocast:
+    """Choose the precision of a forward pass.
 
-def _autocast(device: torch.device, precision: str) -> torch.autocast:
+    Args:
+        device: Where it runs.
+        precision: ``bf16`` or ``fp32``.
+
+    Returns:
+        A context manager.
+    """
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
