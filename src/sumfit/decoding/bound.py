@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.kernels.bound import KINDS, Steps, fill_bounds, sparse_columns
+from sumfit.decoding.kernels.bound import KINDS, Steps, costs_outside, fill_bounds, sparse_columns
 from sumfit.decoding.kernels.rules import REJECTED, Rules, classify, no_rules
 from sumfit.decoding.kernels.search import Graph
 from sumfit.decoding.options import DecodeOptions
@@ -95,7 +95,6 @@ class SearchTables:
         kinds, joins, gains, needed = _context(dag, options, rules)
         cost = options.unit_cost[dag.word_ids].astype(np.int64)
         first_cost = options.first_cost[dag.word_ids].astype(np.int64)
-        other_cost, other_first_cost = _costs_outside(dag, options)
         low, high = options.budget.low, _most_cost(options, n)
         graph = Graph(
             link=np.ascontiguousarray(links[1:-1, 1:-1]),
@@ -103,8 +102,8 @@ class SearchTables:
             end=end,
             prob=prob,
             other=other,
-            other_cost=other_cost,
-            other_first_cost=other_first_cost,
+            other_costs=_costs_outside(dag, options.unit_cost, high),
+            other_first_costs=_costs_outside(dag, options.first_cost, high),
             ids=dag.word_ids.astype(np.int64),
             cost=cost,
             first_cost=first_cost,
@@ -112,7 +111,6 @@ class SearchTables:
             first_steps=_steps(first_cost, high, kinds, gains),
             joins=joins,
             table=_NO_TABLE,
-            over=_NO_TABLE[0],
             scale=_NO_SCALE,
             needed=needed,
             spent=_NONE,
@@ -173,13 +171,13 @@ class SearchTables:
 
     @property
     def other_cost(self) -> int:
-        """Least unit cost of a word outside the candidates."""
-        return self.graph.other_cost
+        """Least unit cost of a word outside the candidates, enormous if there is none."""
+        return int(self.graph.other_costs.min(initial=_NEVER))
 
     @property
     def other_first_cost(self) -> int:
-        """Least first cost of a word outside the candidates."""
-        return self.graph.other_first_cost
+        """Least first cost of a word outside the candidates, enormous if there is none."""
+        return int(self.graph.other_first_costs.min(initial=_NEVER))
 
     @property
     def table(self) -> FloatArray:
@@ -233,16 +231,11 @@ def _steps(cost: IntArray, high: int, kinds: IntArray, gains: IntArray) -> Steps
     )
 
 
-def _costs_outside(dag: DAG, options: DecodeOptions) -> tuple[int, int]:
-    """Least unit cost and first cost of a word that is no candidate."""
+def _costs_outside(dag: DAG, costs: IntArray | npt.NDArray[np.int32], high: int) -> IntArray:
+    """Distinct costs within the limit of the words that are no candidates, ascending."""
     if dag.n_candidates == dag.vocab_size or not (dag.other_logp[1:-1] > -np.inf).any():
-        return _NEVER, _NEVER
-    is_outside = np.ones(dag.vocab_size, dtype=bool)
-    is_outside[dag.word_ids] = False
-    return (
-        int(np.min(options.unit_cost, where=is_outside, initial=_NEVER)),
-        int(np.min(options.first_cost, where=is_outside, initial=_NEVER)),
-    )
+        return np.zeros(0, dtype=np.int64)
+    return np.asarray(costs_outside(costs, dag.word_ids, high), dtype=np.int64)
 
 
 def _most_cost(options: DecodeOptions, n: int) -> int:
@@ -261,8 +254,8 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
     """Fill the table of bounds of a graph."""
     n_words, n = graph.prob.shape
     steps = graph.steps
-    least_first = int(graph.first_steps.cost[0]) if graph.first_steps.cost.size else _NEVER
-    n_layers = max(0, high - min(least_first, graph.other_first_cost)) + 1
+    least_first = np.concatenate([graph.first_steps.cost[:1], graph.other_first_costs[:1]])
+    n_layers = max(0, high - int(least_first.min(initial=high))) + 1
     usable = np.zeros(n_words, dtype=np.bool_)
     usable[steps.word] = True
     start = np.empty(n_words + 1, dtype=np.int64)
@@ -273,7 +266,6 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
     n_free = int(np.searchsorted(steps.cost, 1))
     n_sets = (graph.needed + 1) << graph.spent.size
     table = np.empty((n_sets, KINDS if rules.is_on else 1, n_layers, n))
-    over = np.zeros((n_sets, n_layers, n))
     scale = np.empty(n_layers)
     fill_bounds(
         np.ascontiguousarray(graph.link.T),
@@ -286,13 +278,12 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
         dropped,
         np.ascontiguousarray(graph.prob[steps.word[:n_free]].T),
         graph.other,
-        min(graph.other_cost, n_layers),
+        graph.other_costs[graph.other_costs < n_layers],
         high - low,
         graph.needed,
         table,
         np.empty_like(table),
-        over,
-        np.zeros((n_sets, n_layers, n)),
+        np.empty((n_sets, n_layers, n)),
         scale,
     )
-    return graph._replace(table=table, over=over, scale=scale)
+    return graph._replace(table=table, scale=scale)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["KINDS", "Steps", "fill_bounds", "sparse_columns"]
+__all__ = ["KINDS", "Steps", "costs_outside", "fill_bounds", "sparse_columns"]
 
 KINDS = 5
 
@@ -42,6 +42,19 @@ class Steps(NamedTuple):
     kind: Any
     gain: Any
     blocked: Any
+
+
+@njit(cache=True, nogil=True)
+def costs_outside(cost, ids, high):  # type: ignore[no-untyped-def]
+    """List the distinct costs up to ``high`` of the words that are not among ascending ``ids``."""
+    seen = np.zeros(high + 1, dtype=np.bool_)
+    at = 0
+    for v in range(cost.shape[0]):
+        if at < ids.shape[0] and ids[at] == v:
+            at += 1
+        elif cost[v] <= high:
+            seen[cost[v]] = True
+    return np.flatnonzero(seen)
 
 
 @njit(cache=True, nogil=True)
@@ -105,22 +118,20 @@ def fill_bounds(  # type: ignore[no-untyped-def]
     dropped,
     free_prob,
     other,
-    other_cost,
+    other_costs,
     slack,
     needed,
     table,
     padding,
-    over,
     outside,
     scale,
 ):
-    """Fill ``table`` and ``padding`` (A, K, R, n), ``over`` and ``outside`` (A, R, n), ``scale``.
+    """Fill ``table`` (A, K, R, n), ``padding`` (same), ``outside`` (A, R, n), ``scale`` (R,).
 
     ``table[a, k, r, j] * exp(scale[r])`` bounds the mass that one string can still collect from
     vertex j with r to spend, in context k, when the bits of set a are on. Bits in ``needed`` must
     be on at the end; a step whose ``blocked`` bit is on may not be taken; a step turns the bits
-    of its ``gain`` on. ``over`` is the maximum over layers 0..r of kind 0: a word outside the
-    candidates costs ``other_cost`` or more, and with a minimum to reach less may be better.
+    of its ``gain`` on. Words outside the candidates cost one of ``other_costs`` (ascending).
     """
     n_sets, n_kinds, n_layers, n = table.shape
     n_steps = steps.word.shape[0]
@@ -128,14 +139,18 @@ def fill_bounds(  # type: ignore[no-untyped-def]
     y = np.empty(n)
     going_on = np.empty(n)
     new_word = np.empty(n)
-    most = other_cost
+    most = 0
+    has_free_other = False
+    for q in range(other_costs.shape[0]):
+        most = max(most, other_costs[q])
+        has_free_other = has_free_other or other_costs[q] == 0
     for p in range(n_steps):
         most = max(most, steps.cost[p])
     has_cost = np.zeros(most + 1, dtype=np.bool_)
     for p in range(n_steps):
         has_cost[steps.cost[p]] = True
-    has_cost[other_cost] = True
-    has_other = other.max() > 0.0
+    for q in range(other_costs.shape[0]):
+        has_cost[other_costs[q]] = True
     factor = np.zeros(most + 1)
     is_live = np.zeros(n_layers, dtype=np.bool_)
     free_mass = np.zeros((n, n_free))
@@ -154,7 +169,6 @@ def fill_bounds(  # type: ignore[no-untyped-def]
             if has_cost[c] and is_live[r - c]:
                 factor[c] = math.exp(scale[r - c] - base)
         end_factor = math.exp(-base)
-        last_factor = math.exp(scale[r - 1] - base) if r > 0 else 0.0
         peak = 0.0
         for a in range(n_sets - 1, -1, -1):
             going_on[:] = 0.0
@@ -177,14 +191,17 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                 target = going_on if joins[w] else new_word
                 for j in range(n):
                     target[j] = max(target[j], y[j] * factor[c])
-            if 0 < other_cost <= r:
+            for q in range(other_costs.shape[0]):
+                c = other_costs[q]
+                if c == 0 or c > r:
+                    continue
                 for j in range(n):
-                    bound = outside[a | needed, r - other_cost, j] * factor[other_cost]
+                    bound = outside[a | needed, r - c, j] * factor[c]
                     going_on[j] = max(going_on[j], bound)
                     new_word[j] = max(new_word[j], bound)
             is_end = r <= slack and (a & needed) == needed
             for j in range(n - 1, -1, -1):
-                if n_free > 0 or other_cost == 0:
+                if n_free > 0 or has_free_other:
                     free_sum[:] = 0.0
                     other_sum = 0.0
                     for i in range(j + 1, n):
@@ -192,11 +209,8 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                         if link != 0.0:
                             for v in range(n_free):
                                 free_sum[v] += link * free_mass[i, v]
-                            if other_cost == 0:
+                            if has_free_other:
                                 other_sum += link * other[i] * table[a | needed, 0, r, i]
-                    if other_cost == 0 and r > 0:
-                        before = outside[a | needed, r - 1, j] * last_factor
-                        other_sum = max(other_sum, before)
                     for v in range(n_free):
                         if joins[steps.word[v]]:
                             going_on[j] = max(going_on[j], free_sum[v])
@@ -213,20 +227,13 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                     if not a & steps.blocked[v]:
                         after = a | steps.gain[v]
                         free_mass[j, v] = free_prob[j, v] * table[after, steps.kind[v], r, j]
-        is_live[r] = peak > 0.0 or (has_other and r > 0 and is_live[r - 1])
+        is_live[r] = peak > 0.0
         scale[r] = base
         if peak > 0.0 and not 1e-60 < peak < 1e60:
             table[:, :, r] /= peak
             scale[r] = base + math.log(peak)
-        elif peak == 0.0 and r > 0:
-            scale[r] = scale[r - 1]
         for a in range(n_sets):
             for k in range(n_kinds):
                 _push_back(link_up, dropped, table[a, k, r], padding[a, k, r])
-            if has_other:
-                over[a, r] = table[a, 0, r]
-                if r > 0:
-                    last_factor = math.exp(scale[r - 1] - scale[r])
-                    for j in range(n):
-                        over[a, r, j] = max(over[a, r, j], over[a, r - 1, j] * last_factor)
-                _push_back(link_up, other, over[a, r], outside[a, r])
+            if other_costs.shape[0] > 0:
+                _push_back(link_up, other, table[a, 0, r], outside[a, r])

@@ -44,8 +44,8 @@ class Graph(NamedTuple):
     end: Any
     prob: Any
     other: Any
-    other_cost: int
-    other_first_cost: int
+    other_costs: Any
+    other_first_costs: Any
     ids: Any
     cost: Any
     first_cost: Any
@@ -53,7 +53,6 @@ class Graph(NamedTuple):
     first_steps: Any
     joins: Any
     table: Any
-    over: Any
     scale: Any
     needed: int
     spent: Any
@@ -283,15 +282,18 @@ def _value(nodes, node, w):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _outside(graph, nodes, node, on, cost):  # type: ignore[no-untyped-def]
-    """Log of the bound on completions whose next word is no candidate."""
-    left = nodes.rest[node] - cost
-    if left < 0:
-        return -math.inf
-    value = _dot(nodes.reach[node], graph.other, graph.over[on | graph.needed, left])
-    if value == 0.0:
-        return -math.inf
-    return nodes.log_mass[node] + graph.scale[left] + math.log(value)
+def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
+    """Log of the bound on completions whose next word is no candidate and costs one of these."""
+    best = -math.inf
+    for q in range(costs.shape[0]):
+        left = nodes.rest[node] - costs[q]
+        if left < 0:
+            break
+        layer = graph.table[on | graph.needed, 0, left]
+        value = _dot(nodes.reach[node], graph.other, layer)
+        if value > 0.0:
+            best = max(best, nodes.log_mass[node] + graph.scale[left] + math.log(value))
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -316,7 +318,7 @@ def _start(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
     if rules.is_on:
         start_state(nodes.state[0])
     nodes.base[0] = expand(graph, graph.first_steps, reach, high, 0, 0, 0, nodes.bounds[0])
-    return _outside(graph, nodes, 0, 0, graph.other_first_cost)
+    return _outside(graph, nodes, 0, 0, graph.other_first_costs)
 
 
 @njit(cache=True, nogil=True)
@@ -353,7 +355,7 @@ def _make(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[no-un
     nodes.base[node] = expand(
         graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node]
     )
-    return _outside(graph, nodes, node, on, graph.other_cost)
+    return _outside(graph, nodes, node, on, graph.other_costs)
 
 
 @njit(cache=True, nogil=True)
