@@ -19,8 +19,6 @@ from sumfit.errors import (
     UnknownUnitError,
 )
 
-NOWHERE = "an in of the on at"  # a limit of 4 characters fits none of what the tiny model may say
-
 
 def length_of(fit: Summarizer, summary: Summary) -> int:
     return measure(summary.text, summary.unit, tokenizer=fit.tokenizer)
@@ -246,15 +244,22 @@ def test_what_is_no_text(fit: Summarizer, text: Any, shown: str) -> None:
 
 def test_a_limit_that_nothing_fits(fit: Summarizer, texts: tuple[str, ...]) -> None:
     with pytest.raises(InfeasibleBudgetError) as caught:
-        fit(texts[0], max_chars=1)
+        fit(texts[0], max_chars=0)
     assert str(caught.value) == (
-        "no summary of this text measures at most 1 chars; change the limit, loosen the "
+        "no summary of this text measures at most 0 chars; change the limit, loosen the "
         "constraints, or ask for on_infeasible='cut'"
     )
-    with pytest.raises(InfeasibleBudgetError, match=r"measures exactly 3 chars \(what prefix"):
-        fit(texts[0], exact_chars=8, prefix="fix: ")
+    with pytest.raises(InfeasibleBudgetError, match=r"measures at most 0 chars \(what prefix"):
+        fit(texts[0], exact_chars=5, prefix="fix: ")
     with pytest.raises(InfeasibleBudgetError, match="measures 299 to 300 words"):
         fit(texts[0], min_words=299, max_words=300)
+
+
+def test_a_summary_is_more_than_punctuation(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    for limit in (1, 2, 3):
+        summary = fit(texts[0], max_chars=limit, on_error="return", n_best=5)
+        for one in (summary, *summary.alternatives):
+            assert one.error or any(letter.isalnum() for letter in one.text)
 
 
 @pytest.mark.parametrize("limit", [0, 1])
@@ -271,8 +276,6 @@ def test_tiny_limits_never_give_an_empty_summary(
 
 
 def test_a_cut_is_marked(fit: Summarizer, texts: tuple[str, ...]) -> None:
-    summary = fit(texts[0], exact_chars=18, on_infeasible="cut", required=["zebra"])
-    assert summary.text == "Engineers closed…"[:18] or summary.error is not None
     summary = fit(texts[0], max_chars=24, on_infeasible="cut", required=["zebra"])
     assert (summary.text, summary.origin) == ("Engineers closed the…", "cut")
     assert not summary.complete
@@ -282,10 +285,10 @@ def test_a_cut_is_marked(fit: Summarizer, texts: tuple[str, ...]) -> None:
 def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, ...]) -> None:
     with pytest.raises(
         InfeasibleBudgetError,
-        match=r"not even a cut of the source measures 1 chars \(its first word with an ellipsis "
+        match=r"not even a cut of the source measures 0 chars \(its first word with an ellipsis "
         r"measures 10\); change the limit",
     ):
-        fit(texts[0], max_chars=1, on_infeasible="cut")
+        fit(texts[0], max_chars=0, on_infeasible="cut")
 
 
 @pytest.mark.parametrize(

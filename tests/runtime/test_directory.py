@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 import re
 import shutil
 from collections.abc import Callable
@@ -35,6 +34,7 @@ def test_open_reads_everything(tiny_model: Path) -> None:
     assert model.config.bonus_for("words") == 0.4
     assert model.config.bonus_for("cells") == 0.5
     assert model.tokenizer.fingerprint == model.config.tokenizer_sha256
+    assert model.lexicon is not None
     assert "bridge" in model.lexicon
     assert list(model.lexicon) == sorted(model.lexicon)
     assert model.graph_file().name == "model.fp32.onnx"
@@ -158,13 +158,10 @@ def test_a_tokenizer_of_another_size(copied: Path) -> None:
 
 def test_a_damaged_lexicon(copied: Path) -> None:
     (copied / "lexicon.txt.xz").write_bytes(b"not xz")
-    with pytest.raises(ModelFormatError, match=r"lexicon\.txt\.xz is damaged \(.*\); copy"):
-        _ = ModelDirectory.open(copied).lexicon
-    (copied / "lexicon.txt.xz").write_bytes(lzma.compress(b"\xff"))
-    with pytest.raises(ModelFormatError, match=r"lexicon\.txt\.xz is damaged"):
+    with pytest.raises(ModelFormatError, match=r"lexicon\.txt\.xz is not a readable lexicon"):
         _ = ModelDirectory.open(copied).lexicon
 
 
-def test_no_lexicon_is_an_empty_one(copied: Path) -> None:
+def test_no_lexicon(copied: Path) -> None:
     (copied / "lexicon.txt.xz").unlink()
-    assert ModelDirectory.open(copied).lexicon == ()
+    assert ModelDirectory.open(copied).lexicon is None

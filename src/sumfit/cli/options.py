@@ -161,6 +161,11 @@ class SummaryFlags:
         None
     )
     repeat_words: Annotated[bool | None, _switch("Allow a content word twice.")] = None
+    repeat_adjacent: Annotated[bool | None, _switch("Allow a word to follow itself.")] = None
+    no_repeat_ngram: Annotated[
+        int | None,
+        typer.Option(help="Let no N words in a row occur twice.", rich_help_panel=_STYLE),
+    ] = None
     whole_words: Annotated[
         bool | None, _switch("Allow only words of the source or the lexicon.")
     ] = None
@@ -175,8 +180,9 @@ class SummaryFlags:
         list[str] | None,
         typer.Option("--require", help="Phrase to use; repeatable.", rich_help_panel=_STYLE),
     ] = None
-    source_numbers_only: Annotated[
-        bool | None, _switch("Allow only numbers and names of the source.")
+    source_numbers_only: Annotated[bool | None, _switch("Allow only numbers of the source.")] = None
+    source_names_only: Annotated[
+        bool | None, _switch("Allow only capitalised names of the source.")
     ] = None
     keep_short: Annotated[bool | None, _switch("Return a text that already fits as it is.")] = None
     on_infeasible: Annotated[

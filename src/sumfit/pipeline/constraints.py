@@ -6,14 +6,17 @@ Owns which switches become which constraints. Does not own how the search keeps 
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from typing import Any
+import threading
+from typing import TYPE_CHECKING
 
 from sumfit.pipeline.options import Options
 from sumfit.runtime import ModelDirectory
 
-__all__ = ["ConstraintCompiler", "keeps_phrases"]
+if TYPE_CHECKING:
+    from sumfit.decoding.constraints import CompiledConstraints, Constraints
+
+__all__ = ["ConstraintCompiler", "constraints_of", "keeps_phrases"]
 
 
 class ConstraintCompiler:
@@ -26,8 +29,10 @@ class ConstraintCompiler:
             model: For tokenizer and lexicon.
         """
         self._model = model
+        self._lock = threading.Lock()
+        self._is_ready = False
 
-    def compile(self, options: Options, source: str) -> Any:
+    def compile(self, options: Options, source: str) -> CompiledConstraints | None:
         """Constraints of one call and one text.
 
         Args:
@@ -37,9 +42,45 @@ class ConstraintCompiler:
         Returns:
             Compiled constraints, or ``None`` if everything is allowed.
         """
-        if importlib.util.find_spec("sumfit.decoding.constraints") is None:
+        constraints = constraints_of(options)
+        if constraints is None:
             return None
-        raise NotImplementedError
+        if self._is_ready:
+            return constraints.compile(self._model.tokenizer, self._model.lexicon, source)
+        with self._lock:  # the tables of tokenizer and lexicon are made once
+            compiled = constraints.compile(self._model.tokenizer, self._model.lexicon, source)
+            self._is_ready = True
+        return compiled
+
+
+def constraints_of(options: Options) -> Constraints | None:
+    """The constraints that some options ask for.
+
+    Args:
+        options: The caller's switches.
+
+    Returns:
+        The constraints, ``None`` for none.
+
+    Raises:
+        ConstraintError: If they contradict each other.
+    """
+    from sumfit.decoding.constraints import Constraints
+
+    if not options.constraints:
+        return None
+    made = Constraints(
+        repeat_words=options.repeat_words,
+        repeat_adjacent=options.repeat_adjacent,
+        no_repeat_ngram=options.no_repeat_ngram,
+        whole_words=options.whole_words,
+        dangling_end=options.dangling_end,
+        banned=options.banned,
+        required=options.required,
+        source_numbers_only=options.source_numbers_only,
+        source_names_only=options.source_names_only,
+    )
+    return None if made.is_empty else made
 
 
 def keeps_phrases(text: str, options: Options) -> bool:

@@ -34,9 +34,11 @@ _CHOICES = {
 _SWITCHES = (
     "constraints",
     "repeat_words",
+    "repeat_adjacent",
     "whole_words",
     "dangling_end",
     "source_numbers_only",
+    "source_names_only",
     "keep_short",
 )
 _MOST_CANDIDATES = 1000
@@ -59,11 +61,14 @@ class Options:
         words_per_vertex: Words kept per vertex in the search; ``None`` for all the model gives.
         constraints: Keep the constraints below; ``False`` allows everything, whatever they say.
         repeat_words: Allow a content word to occur twice.
+        repeat_adjacent: Allow a word or number to follow itself.
+        no_repeat_ngram: Allow no sequence of this many words to occur twice; ``None`` for any.
         whole_words: Allow only words that occur in the source or in the model's lexicon.
         dangling_end: Allow an end that needs another word, such as an article or a comma.
         banned: Words or phrases that may not occur.
         required: Words or phrases that must occur.
-        source_numbers_only: Allow only numbers and capitalised names that occur in the source.
+        source_numbers_only: Allow only numbers that occur in the source.
+        source_names_only: Allow only capitalised names that occur in the source.
         on_infeasible: ``"error"``, or ``"cut"`` for a marked word-boundary cut of the source.
         keep_short: Return a source that already fits as it is.
         profile: Text form, ``"natural"`` or ``"gigaword"``.
@@ -84,11 +89,14 @@ class Options:
     words_per_vertex: int | None = 5
     constraints: bool = True
     repeat_words: bool = False
+    repeat_adjacent: bool = False
+    no_repeat_ngram: int | None = None
     whole_words: bool = True
     dangling_end: bool = False
     banned: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     source_numbers_only: bool = False
+    source_names_only: bool = False
     on_infeasible: str = "error"
     keep_short: bool = True
     profile: str = "natural"

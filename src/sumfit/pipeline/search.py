@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from sumfit.length import (
 from sumfit.pipeline.options import Options
 from sumfit.text import Tokenizer
 
-__all__ = ["Candidate", "search", "source_length"]
+__all__ = ["Candidate", "says_something", "search", "source_length"]
 
 _MOST_HYPOTHESES = 256  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 32  # the same for units that do not add up, before less is spent
@@ -85,10 +86,10 @@ def search(
 ) -> list[Candidate]:
     """Decode a graph and keep the hypotheses whose strings fit.
 
-    A string is measured as the caller would measure it. Where the first hypotheses fail that (a
-    unit that does not add up, characters that NFC joins, bytes that form no character), more are
-    decoded, up to 256; if all strings are too long, as with a unit whose whole is more than its
-    parts, the search is repeated with less to spend.
+    A string is measured as the caller would measure it, and must be more than punctuation. Where
+    the first hypotheses fail that (a unit that does not add up, characters that NFC joins, bytes
+    that form no character), more are decoded, up to 256; if all strings are too long, as with a
+    unit whose whole is more than its parts, the search is repeated with less to spend.
 
     Args:
         dag: The graph.
@@ -183,7 +184,7 @@ def _verified(
     most = max(longest, request.budget.low)
     for rank, hypothesis in enumerate(found):
         text = _string(hypothesis.words, tokenizer)
-        if not text or text in seen:
+        if text in seen or not says_something(text):
             continue
         seen.add(text)
         excess = max(
@@ -195,6 +196,18 @@ def _verified(
         elif request.accepts(text, tokenizer=tokenizer):
             kept.append(Candidate(text, hypothesis, rank))
     return kept, least_excess
+
+
+def says_something(text: str) -> bool:
+    """Whether a text is more than punctuation: a letter, a digit, or a picture.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The verdict.
+    """
+    return any(character.isalnum() or category(character) == "So" for character in text)
 
 
 def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:

@@ -17,7 +17,7 @@ from sumfit.errors import ConfigError, InfeasibleBudgetError, InputError, Sumfit
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.request import LIMIT_KEYWORDS
-from sumfit.pipeline.constraints import ConstraintCompiler, keeps_phrases
+from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.inspection import Inspection
 from sumfit.pipeline.job import Job, Prepared, check_length, jobs_of
@@ -307,6 +307,7 @@ class Summarizer:
                 f"model {self.config.name!r} was trained on profile {known}, "
                 f"profile was {options.profile!r}; use another model"
             )
+        constraints_of(options)
         self._rerankers.get(options.rerank)
 
     def _run(self, jobs: Sequence[Job], options: Options) -> list[list[Summary]]:

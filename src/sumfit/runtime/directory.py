@@ -8,13 +8,12 @@ and the embedded default model's place. Does not own the network (`sumfit.runtim
 from __future__ import annotations
 
 import json
-import lzma
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sumfit._version import __version__
 from sumfit.errors import (
@@ -25,6 +24,9 @@ from sumfit.errors import (
 )
 from sumfit.models.config import DATConfig
 from sumfit.text import Tokenizer
+
+if TYPE_CHECKING:
+    from sumfit.decoding.lexicon import Lexicon
 
 __all__ = ["FORMAT", "ModelConfig", "ModelDirectory", "default_model_path"]
 
@@ -126,16 +128,12 @@ class ModelDirectory:
         return cls(directory, config, tokenizer)
 
     @cached_property
-    def lexicon(self) -> tuple[str, ...]:
-        """Words of the training text, sorted; empty if the model has no lexicon."""
+    def lexicon(self) -> Lexicon | None:
+        """Words of the training text; ``None`` if the model has no lexicon."""
+        from sumfit.decoding.lexicon import Lexicon
+
         file = self.path / "lexicon.txt.xz"
-        if not file.exists():
-            return ()
-        try:
-            data = lzma.decompress(file.read_bytes()).decode("utf-8")
-        except (lzma.LZMAError, UnicodeDecodeError, EOFError) as error:
-            raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
-        return tuple(word for word in data.split("\n") if word)
+        return Lexicon.load(file) if file.exists() else None
 
     def graph_file(self, precision: str | None = None) -> Path:
         """The exported network.

@@ -1,0 +1,341 @@
+"""``sumfit summarize``: every format, every bad record in its place, streams and pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumfit import Summarizer
+from tests.cli.conftest import Sumfit
+
+
+@pytest.fixture
+def expected(fit: Summarizer, texts: tuple[str, ...]) -> list[str]:
+    return [summary.text for summary in fit(list(texts), max_chars=40)]
+
+
+def write(path: Path, texts: tuple[str, ...]) -> Path:
+    """Write the texts in the format of the name."""
+    records = [{"id": number, "text": text} for number, text in enumerate(texts)]
+    if path.suffix == ".parquet":
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.Table.from_pylist(records), path)
+        return path
+    kind = path.suffixes[0]
+    if kind == ".txt":
+        content = "".join(f"{text}\n" for text in texts)
+    elif kind == ".jsonl":
+        content = "".join(json.dumps(record) + "\n" for record in records)
+    else:
+        import io
+
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, ["id", "text"], delimiter="\t" if kind == ".tsv" else ",")
+        writer.writeheader()
+        writer.writerows(records)
+        content = buffer.getvalue()
+    data = content.encode()
+    if path.suffix == ".gz":
+        data = gzip.compress(data)
+    elif path.suffix == ".xz":
+        data = lzma.compress(data)
+    elif path.suffix == ".zst":
+        data = pytest.importorskip("zstandard").compress(data)
+    path.write_bytes(data)
+    return path
+
+
+NAMES = [
+    "a.txt",
+    "a.jsonl",
+    "a.csv",
+    "a.tsv",
+    "a.parquet",
+    "a.jsonl.gz",
+    "a.txt.xz",
+    "a.csv.zst",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str], name: str
+) -> None:
+    file = write(tmp_path / name, texts)
+    result = sumfit("summarize", str(file), "--max-chars", "40")
+    assert result == (0, "".join(f"{text}\n" for text in expected), "")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
+def test_records(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str], name: str
+) -> None:
+    file = write(tmp_path / name, texts)
+    result = sumfit(
+        "summarize", str(file), "--max-chars", "40", "--format", "jsonl", "--keep", "id"
+    )
+    records = [json.loads(line) for line in result.out.splitlines()]
+    assert [record["text"] for record in records] == expected
+    assert [str(record["id"]) for record in records] == [str(n) for n in range(len(texts))]
+    assert {"length", "unit", "limit", "log_prob", "optimal", "complete"} <= set(records[0])
+
+
+def test_standard_input(sumfit: Sumfit, texts: tuple[str, ...], expected: list[str]) -> None:
+    data = "".join(f"{text}\n" for text in texts).encode()
+    plain = "".join(f"{text}\n" for text in expected)
+    assert sumfit("summarize", "-", "--max-chars", "40", stdin=data).out == plain
+    assert sumfit("summarize", "--max-chars", "40", stdin=b"\xef\xbb\xbf" + data).out == plain
+    lines = "".join(json.dumps({"body": text}) + "\n" for text in texts).encode()
+    arguments = ["--max-chars", "40", "--input-format", "jsonl", "--field", "body"]
+    assert sumfit("summarize", *arguments, stdin=lines).out == plain
+
+
+def test_lines_end_at_line_feeds_alone(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    data = f"{texts[0][:40]}\u2028{texts[0][40:]}\x85\x0c more\r\n{texts[1]}".encode()
+    result = sumfit("summarize", "--max-chars", "40", "--format", "jsonl", stdin=data)
+    assert [json.loads(line)["line"] for line in result.out.split("\n")[:-1]] == [1, 2]
+
+
+def test_a_bad_record_loses_no_other(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_bytes(
+        b"\n".join(
+            [
+                json.dumps({"text": texts[0]}).encode(),
+                b"{broken \x1b[2J",
+                json.dumps({"body": texts[1]}).encode(),
+                json.dumps({"text": 17}).encode(),
+                b'{"text": "caf\xe9"}',
+                json.dumps({"text": "  "}).encode(),
+                b"[1, 2]",
+                json.dumps({"text": texts[1]}).encode(),
+            ]
+        )
+    )
+    result = sumfit("summarize", str(file), "--max-chars", "40", "--format", "jsonl")
+    records = [json.loads(line) for line in result.out.splitlines()]
+    assert [record.get("text") for record in records] == [
+        expected[0],
+        *[None] * 6,
+        expected[1],
+    ]
+    messages = [record["error"]["message"] for record in records if "error" in record]
+    assert messages[0].startswith(f"{file}:2: not JSON: ")
+    assert messages[1] == (
+        f"{file}:3: no field 'text' or 'source'; name the text's field with --field; "
+        "fields here: body"
+    )
+    assert messages[2] == f"{file}:4: field 'text' must be a string, was int"
+    assert messages[3].startswith(f"{file}:5: not UTF-8 at byte 13 of the line (0xe9)")
+    assert messages[4] == "the text is empty: nothing in it but white space; leave it out"
+    assert messages[5] == f"{file}:7: must be a JSON object, was list"
+    assert result.code == 1
+    assert result.err.splitlines()[-1] == "6 of 8 texts have no summary"
+    assert result.err.splitlines()[4] == f"line 6: {messages[4]}"
+    assert "\x1b" not in result.err
+
+    text = sumfit("summarize", str(file), "--max-chars", "40")
+    assert text.out.split("\n") == [expected[0], "", "", "", "", "", "", expected[1], ""]
+
+
+def test_a_bad_csv_line_loses_no_other(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text(f"id,text\n1,{texts[0]}\n2,a,b\n3,{texts[1]}\n", encoding="utf-8")
+    result = sumfit("summarize", str(file), "--max-chars", "40")
+    assert result.out.split("\n") == [expected[0], "", expected[1], ""]
+    assert result.err == (
+        f"{file}:3: 3 fields, but the header has 2\n1 of 3 texts have no summary\n"
+    )
+
+
+def test_blank_lines_stay_blank(
+    sumfit: Sumfit, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    data = f"{texts[0]}\n\n  \n{texts[1]}\n".encode()
+    result = sumfit("summarize", "--max-chars", "40", stdin=data)
+    assert result == (0, f"{expected[0]}\n\n\n{expected[1]}\n", "")
+
+
+def test_many_failures_are_counted_not_listed(sumfit: Sumfit) -> None:
+    result = sumfit(
+        "summarize", "--max-chars", "0", "--format", "jsonl", stdin=b"some words here\n" * 30
+    )
+    assert result.code == 1
+    lines = result.err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "30 of 30 texts have no summary; the first 20 above"
+
+
+def test_an_empty_file(sumfit: Sumfit, tmp_path: Path) -> None:
+    file = tmp_path / "empty.jsonl"
+    file.write_bytes(b"")
+    assert sumfit("summarize", str(file), "--max-chars", "40") == (0, "", "")
+
+
+def test_each_record_may_have_its_own_limit(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
+    file = tmp_path / "cues.csv"
+    rows = [f'"{text}",{limit}' for text, limit in zip(texts, [20, 35, "wide", 50], strict=False)]
+    file.write_text("\n".join(["text,width", *rows]) + "\n", encoding="utf-8")
+    result = sumfit(
+        "summarize", str(file), "--limit-field", "width", "--unit", "cells", "--format", "jsonl"
+    )
+    records = [json.loads(line) for line in result.out.splitlines()]
+    assert [record.get("limit") for record in records] == [20, 35, None, 50]
+    assert all(record["length"] <= record["limit"] for record in records if "limit" in record)
+    assert records[2]["error"]["message"] == (
+        f"{file}:4: limit 'width' must be a whole number, was 'wide'"
+    )
+
+
+def test_several_limits(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    data = "".join(f"{text}\n" for text in texts[:2]).encode()
+    result = sumfit("summarize", "--max-chars", "30,50", "--format", "jsonl", stdin=data)
+    records = [json.loads(line) for line in result.out.splitlines()]
+    assert [(record["line"], record["limit"]) for record in records] == [
+        (1, 30),
+        (1, 50),
+        (2, 30),
+        (2, 50),
+    ]
+    wrong = sumfit("summarize", "--exact-chars", "30,50", stdin=data)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "error: several limits go with --max-..., was --exact-chars; give one value there\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["/no/such.jsonl", "--max-chars", "9"], 1, "error: there is no file /no/such.jsonl\n"),
+        (["{tmp}/a.doc", "--max-chars", "9"], 2, "error: cannot tell the format of {tmp}/a.doc"),
+        (["-", "--input-format", "xml", "--max-chars", "9"], 2, "error: --input-format must be on"),
+        (["-", "--format", "xml", "--max-chars", "9"], 2, "error: --format must be text or jsonl"),
+        (["-"], 2, "error: no length limit was given; give one, for example --max-chars 60"),
+        (["{tmp}/cut.jsonl.gz", "--max-chars", "9"], 1, "error: {tmp}/cut.jsonl.gz: damaged aft"),
+    ],
+)
+def test_errors(
+    sumfit: Sumfit, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "a.doc").write_bytes(b"x")
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b'{"text": "some"}\n' * 99)[:40])
+    filled = [argument.replace("{tmp}", str(tmp_path)) for argument in arguments]
+    result = sumfit("summarize", *filled, stdin=b"some words\n")
+    assert result.code == code
+    assert result.err.startswith(message.replace("{tmp}", str(tmp_path)))
+
+
+def test_output_to_a_file(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    target = tmp_path / "out.txt"
+    data = "".join(f"{text}\n" for text in texts).encode()
+    result = sumfit("summarize", "--max-chars", "40", "-o", str(target), stdin=data)
+    assert result == (0, "", "")
+    assert target.read_bytes().decode() == "".join(f"{text}\n" for text in expected)
+    blocked = sumfit("summarize", "--max-chars", "40", "-o", str(tmp_path), stdin=data)
+    assert blocked.code == 1
+    assert blocked.err.startswith(f"error: cannot write {tmp_path}: ")
+
+
+def test_a_file_job(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    source = write(tmp_path / "in.jsonl", texts)
+    target = tmp_path / "out.csv"
+    result = sumfit("summarize", str(source), "--max-chars", "40", "-o", str(target))
+    assert result.code == 0, result.err
+    with target.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["summary"] for row in rows] == expected
+    assert [row["id"] for row in rows] == [str(number) for number in range(len(texts))]
+    assert result.err == f"{len(texts)} records in {target}\n"
+
+
+def start(tiny_model: Path, *arguments: str, **extra: Any) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "SUMFIT_MODEL": str(tiny_model), **extra.pop("env", {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "sumfit", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+
+
+def test_results_come_while_the_input_is_still_open(
+    tiny_model: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    process = start(tiny_model, "summarize", "--max-chars", "40", "--workers", "1")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for text, summary in zip(texts[:3], expected, strict=False):
+        process.stdin.write(f"{text}\n".encode())
+        process.stdin.flush()
+        assert process.stdout.readline().decode() == f"{summary}\n"
+    process.communicate()
+    assert process.returncode == 0
+
+
+def test_a_closed_pipe_is_quiet(tiny_model: Path, texts: tuple[str, ...]) -> None:
+    process = start(tiny_model, "summarize", "--max-chars", "40")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.write("".join(f"{text}\n" for text in texts * 100).encode())
+    process.stdin.flush()
+    process.stdout.readline()
+    process.stdout.close()
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write("".join(f"{text}\n" for text in texts * 3000).encode())
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    assert process.wait(60) == 1
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_an_interrupt_is_clean(tiny_model: Path, texts: tuple[str, ...]) -> None:
+    process = start(tiny_model, "summarize", "--max-chars", "40", "--workers", "1")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{texts[0]}\n".encode())
+    process.stdin.flush()
+    process.stdout.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_utf8_whatever_the_locale(tiny_model: Path) -> None:
+    process = start(
+        tiny_model,
+        "--max-chars",
+        "60",
+        env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    out, err = process.communicate("Zoë Müller-Ångström — 東京 🎉".encode())
+    assert (out.decode(), err) == ("Zoë Müller-Ångström — 東京 🎉\n", b"")

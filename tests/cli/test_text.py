@@ -1,0 +1,249 @@
+"""``sumfit "text"``: what is printed, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sumfit import Summarizer, __version__
+from tests.cli.conftest import Sumfit
+
+
+def test_the_summary_and_nothing_else(
+    sumfit: Sumfit, fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    result = sumfit(texts[0], "--max-chars", "40")
+    assert result == (0, fit(texts[0], max_chars=40).text + "\n", "")
+
+
+def test_options_may_come_first(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    assert sumfit("--max-chars", "40", texts[0]) == sumfit(texts[0], "--max-chars=40")
+    assert sumfit("text", texts[0], "--max-chars", "40") == sumfit(texts[0], "--max-chars", "40")
+    assert sumfit("--max-chars", "40", "--", texts[0]) == sumfit(texts[0], "--max-chars", "40")
+
+
+def test_standard_input(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    expected = sumfit(texts[0], "--max-chars", "40")
+    half = len(texts[0]) // 2
+    broken = (texts[0][:half].rstrip() + "\n" + texts[0][half:]).replace("\n", " \n ")
+    for arguments in (["--max-chars", "40"], ["-", "--max-chars", "40"]):
+        assert sumfit(*arguments, stdin=texts[0].encode()) == expected
+    assert sumfit("--max-chars", "200", stdin=broken.encode()).code == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "keywords"),
+    [
+        (["--max-words", "6"], {"max_words": 6}),
+        (["--max-tokens", "6"], {"max_tokens": 6}),
+        (["--max-bytes", "40"], {"max_bytes": 40}),
+        (["--max-graphemes", "40"], {"max_graphemes": 40}),
+        (["--max-cells", "40"], {"max_cells": 40}),
+        (["--max-length", "40", "--unit", "utf16"], {"max_length": 40, "unit": "utf16"}),
+        (["--exact-words", "5"], {"exact_words": 5}),
+        (["--exact-chars", "31"], {"exact_chars": 31}),
+        (["--min-chars", "44", "--max-chars", "50"], {"min_chars": 44, "max_chars": 50}),
+        (["--ratio", "0.5"], {"ratio": 0.5}),
+        (["--preset", "app-subtitle"], {"preset": "app-subtitle"}),
+        (["--max-chars", "40", "--reserve", "12"], {"max_chars": 40, "reserve": 12}),
+        (["--max-chars", "40", "--prefix", "x: "], {"max_chars": 40, "prefix": "x: "}),
+        (["--max-chars", "40", "--suffix", " !"], {"max_chars": 40, "suffix": " !"}),
+        (["--max-chars", "40", "--bonus", "2"], {"max_chars": 40, "bonus": 2.0}),
+        (["--max-chars", "70", "--fill", "prefer"], {"max_chars": 70, "fill": "prefer"}),
+        (["--max-chars", "40", "--method", "pathmap"], {"max_chars": 40, "method": "pathmap"}),
+        (["--max-chars", "40", "--rerank", "mbr"], {"max_chars": 40, "rerank": "mbr"}),
+        (["--max-chars", "40", "--ending", "any"], {"max_chars": 40, "ending": "any"}),
+        (["--max-chars", "40", "--no-constraints"], {"max_chars": 40, "constraints": False}),
+        (["--max-chars", "40", "--dangling-end"], {"max_chars": 40, "dangling_end": True}),
+        (["--max-chars", "40", "--ban", "old"], {"max_chars": 40, "banned": ["old"]}),
+        (["--max-chars", "40", "--require", "cracks"], {"max_chars": 40, "required": ["cracks"]}),
+        (["--max-words", "6", "--profile", "gigaword"], {"max_words": 6, "profile": "gigaword"}),
+        (["--max-chars", "500", "--no-keep-short"], {"max_chars": 500, "keep_short": False}),
+    ],
+)
+def test_every_flag_is_its_keyword(
+    sumfit: Sumfit,
+    fit: Summarizer,
+    texts: tuple[str, ...],
+    flags: list[str],
+    keywords: dict[str, object],
+) -> None:
+    result = sumfit(texts[0], *flags)
+    assert result.code == 0, result.err
+    assert result.out == fit(texts[0], **keywords).text + "\n"
+
+
+def test_several_limits(sumfit: Sumfit, fit: Summarizer, texts: tuple[str, ...]) -> None:
+    result = sumfit(texts[0], "--max-chars", "20,40,60")
+    expected = [one.text for one in fit(texts[0], max_chars=[20, 40, 60])]
+    assert result.out.splitlines() == expected
+
+
+def test_candidates(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    lines = sumfit(texts[0], "--max-chars", "40", "--n-best", "4").out.splitlines()
+    assert len(lines) == len(set(lines)) == 4
+
+
+def test_json(sumfit: Sumfit, fit: Summarizer, texts: tuple[str, ...]) -> None:
+    result = sumfit(texts[0], "--max-chars", "40", "--format", "json", "--n-best", "2")
+    record = json.loads(result.out)
+    expected = fit(texts[0], max_chars=40, n_best=2)
+    assert record["text"] == expected.text
+    assert record["log_prob"] == expected.log_prob
+    assert record["alternatives"][0]["text"] == expected.alternatives[0].text
+    assert list(record)[:5] == ["text", "length", "unit", "limit", "min_length"]
+    short = json.loads(sumfit("Short text.", "--max-chars", "40", "--format", "json").out)
+    assert (short["origin"], short["log_prob"], short["gap"]) == ("source", None, None)
+
+
+def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    cut = sumfit(texts[0], "--max-chars", "24", "--on-infeasible", "cut", "--require", "zebra")
+    assert cut.code == 0
+    assert cut.out == "Engineers closed the…\n"
+    assert cut.err == "note: no summary fits, so this is a cut of the source\n"
+    long = sumfit(" ".join(texts), "--max-chars", "40")
+    assert long.err == "note: the text is longer than the model reads; its end was not seen\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            ["a text"],
+            2,
+            "error: no length limit was given; give one, for example --max-chars 60 or "
+            "--max-words 8\n",
+        ),
+        (
+            ["a text", "--max-chars", "many"],
+            2,
+            "error: --max-chars must be a whole number (or several with commas between), "
+            "was 'many'\n",
+        ),
+        (["a text", "--max-chars", "-1"], 2, "error: max_chars must be 0 or more, was -1\n"),
+        (
+            ["a text", "--max-chars", "60", "--max-words", "8"],
+            2,
+            "error: --max-words 8 and --max-chars 60 are two length specifications; give one of "
+            "them\n",
+        ),
+        (
+            ["a text", "--max-length", "60", "--unit", "inches"],
+            2,
+            "error: unit 'inches' is not known; use one of words, tokens, chars, graphemes, "
+            "bytes, cells, utf16, tweet, sms, or a function\n",
+        ),
+        (["  ", "--max-chars", "60"], 1, "error: the text is empty: nothing in it but white"),
+        (["a longer text", "--max-chars", "0"], 1, "error: no summary of this text measures at"),
+        (["a text", "--ratio", "half"], 2, "error: --ratio must be a share such as 0.25 (or"),
+        (["a text", "--max-chars", "9", "--format", "xml"], 2, "error: --format must be text or"),
+        (["a text", "--max-chars", "9", "--model", "/no"], 1, "error: there is no model direct"),
+        (["a text", "--max-chars", "9", "--backend", "x"], 2, "error: backend must be 'onnx' or"),
+        (["summarise", "x.txt"], 2, "error: there is no command 'summarise'; did you mean 'sum"),
+    ],
+)
+def test_errors_are_one_line_on_stderr(
+    sumfit: Sumfit, arguments: list[str], code: int, message: str
+) -> None:
+    result = sumfit(*arguments)
+    assert result.code == code
+    assert result.out == ""
+    assert result.err.startswith(message)
+    assert result.err.count("\n") == 1
+
+
+def test_an_unknown_option_is_a_usage_error(sumfit: Sumfit) -> None:
+    result = sumfit("a text", "--max-char", "60")
+    assert result.code == 2
+    assert "No such option: --max-char" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_file_name_is_not_a_text(sumfit: Sumfit, tmp_path: Path) -> None:
+    file = tmp_path / "article.txt"
+    file.write_text("some text", encoding="utf-8")
+    result = sumfit(str(file), "--max-chars", "60")
+    assert result.code == 2
+    assert result.err == (
+        f"error: {file} is a file; to summarise it as one text run: sumfit [OPTIONS] < {file}; "
+        f"to summarise each of its lines or records run: sumfit summarize {file} [OPTIONS]\n"
+    )
+
+
+def test_no_text_at_a_terminal(sumfit: Sumfit) -> None:
+    result = sumfit("--max-chars", "60")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == 'error: give a text, as in: sumfit "A long text ..." --max-chars 63\n'
+
+
+def test_standard_input_that_is_not_utf8(sumfit: Sumfit) -> None:
+    result = sumfit("--max-chars", "60", stdin=b"good line\nbad \xe9 line\n")
+    assert result.code == 1
+    assert result.err == (
+        "error: standard input is not UTF-8 (line 2, byte 14: 0xe9); convert it to UTF-8\n"
+    )
+
+
+def test_a_traceback_only_on_request(sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("bell \x07 and \x1b[2J")
+
+    monkeypatch.setattr("sumfit.cli.options.ModelFlags.load", broken)
+    result = sumfit("a text", "--max-chars", "60")
+    assert result.code == 1
+    assert result.err == (
+        "internal error: RuntimeError: bell \\x07 and \\x1b[2J\n"
+        "run the same command with --debug for details, and please report them\n"
+    )
+    with pytest.raises(RuntimeError):
+        sumfit("a text", "--max-chars", "60", "--debug")
+    monkeypatch.setenv("SUMFIT_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        sumfit("a text", "--max-chars", "60")
+
+
+def test_an_interrupt_is_quiet(sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sumfit.cli.options.ModelFlags.load", interrupted)
+    result = sumfit("a text", "--max-chars", "60")
+    assert result.code == 130
+    assert result.out == ""
+    assert "Traceback" not in result.err
+
+
+def test_version(sumfit: Sumfit) -> None:
+    assert sumfit("--version") == (0, f"sumfit {__version__}\n", "")
+
+
+def test_help_lists_every_command_and_examples(sumfit: Sumfit) -> None:
+    from sumfit.cli.commands import COMMANDS
+
+    for arguments in (["--help"], ["-h"]):
+        result = sumfit(*arguments)
+        assert result.code == 0
+        assert all(f"\n  {name} " in result.out for name in ("text", "summarize", "inspect"))
+        assert 'sumfit "A long text ..." --max-chars 63' in result.out
+    assert all(command.summary.endswith(".") for command in COMMANDS.values())
+
+
+@pytest.mark.parametrize("command", ["text", "summarize", "inspect", "presets", "units", "model"])
+def test_every_command_has_help(sumfit: Sumfit, command: str) -> None:
+    result = sumfit(command, "--help")
+    assert result.code == 0
+    assert result.out.startswith(f"Usage: sumfit {command} ")
+
+
+def test_presets_units_and_model(sumfit: Sumfit) -> None:
+    presets = sumfit("presets").out
+    assert any(line.split()[:3] == ["seo-title", "60", "chars"] for line in presets.splitlines())
+    assert json.loads(sumfit("presets", "--json").out)["push"]["limit"] == 178
+    assert "graphemes  user-perceived characters, UAX #29" in sumfit("units").out
+    assert "cells" in json.loads(sumfit("units", "--json").out)
+    facts = sumfit("model").out
+    assert "model      tiny-copy (onnx-fp32)" in facts
+    assert '  method               "seqmap"' in facts
+    assert json.loads(sumfit("model", "--json").out)["name"] == "tiny-copy"
