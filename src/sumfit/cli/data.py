@@ -12,7 +12,7 @@ import typer
 
 from sumfit.cli.train import log_to_stderr
 
-__all__ = ["app", "check", "pack", "start_weights", "tokenizer"]
+__all__ = ["app", "check", "lexicon", "pack", "start_weights", "tokenizer"]
 
 app = typer.Typer(
     add_completion=False,
@@ -69,6 +69,22 @@ def tokenizer(
     learned = train_tokenizer(load_recipe(recipe, overrides or ()), max_pairs=max_pairs)
     learned.save(output)
     print(f"{learned.vocab_size} pieces, sha256 {learned.fingerprint}", file=sys.stderr)
+
+
+@app.command()
+def lexicon(
+    recipe: RecipeFile,
+    output: Output,
+    overrides: Overrides = None,
+    min_count: Annotated[int, typer.Option(help="Least occurrences of a word.", min=1)] = 2,
+) -> None:
+    """Collect the words of the training texts, for the constraint that outputs hold no others."""
+    from sumfit.training.prepare import build_lexicon
+    from sumfit.training.recipe import load_recipe
+
+    words = build_lexicon(load_recipe(recipe, overrides or ()), min_count=min_count)
+    words.save(output)
+    print(f"{len(words)} words: {output}", file=sys.stderr)
 
 
 @app.command()

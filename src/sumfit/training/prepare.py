@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sumfit.data.corpus import read_meta
 from sumfit.data.packing import PackReport, pack_corpus
 from sumfit.data.sets import SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, IncompatibleModelError
-from sumfit.text import Tokenizer, get_profile
+from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.training.recipe import Recipe
 
-__all__ = ["ensure_corpus", "pack", "train_tokenizer"]
+if TYPE_CHECKING:
+    from sumfit.decoding.lexicon import Lexicon
+
+__all__ = ["build_lexicon", "ensure_corpus", "pack", "train_tokenizer"]
 
 logger = logging.getLogger(__name__)
 _BLOCK = 64  # pairs taken in a row when a set is thinned out
@@ -45,6 +50,37 @@ def train_tokenizer(recipe: Recipe, *, max_pairs: int = 200_000) -> Tokenizer:
         _texts(spec, data_dir, recipe, max_pairs) for spec in recipe.data.sets
     )
     return Tokenizer.train(texts, vocab_size=recipe.data.vocab_size)
+
+
+def build_lexicon(recipe: Recipe, *, min_count: int = 2) -> Lexicon:
+    """Collect the words of the training texts of a recipe.
+
+    Where a set is packed in Gigaword form, its words are taken in lower case as well.
+
+    Args:
+        recipe: Names the sets.
+        min_count: Least number of times a word must occur.
+
+    Returns:
+        The lexicon.
+    """
+    # Only here: decoders are many imports for a run that trains.
+    from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+
+    total: Counter[str] = Counter()
+    for spec in recipe.data.sets:
+        count: Counter[str] = Counter()
+        for pair in read_set(spec, "train", Path(recipe.data_dir), recipe.data.on_bad):
+            for text in (pair.source, *pair.summaries):
+                count.update(WORD_PATTERN.findall(normalize(text)))
+        total.update(count)
+        if any(entry.profile == "gigaword" for entry in spec.packed_sets):
+            lowered = Counter[str]()
+            for word, times in count.items():
+                if word != word.lower():
+                    lowered[word.lower()] += times
+            total.update(lowered)
+    return Lexicon.from_words(word for word, times in total.items() if times >= min_count)
 
 
 def pack(

@@ -1,0 +1,54 @@
+"""``sumfit export``: a model directory for the runtime, from a checkpoint."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+__all__ = ["export"]
+
+
+def export(
+    checkpoint: Annotated[
+        Path, typer.Argument(help="Checkpoint folder, or a folder of weights-NN.safetensors.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Directory to write; CHECKPOINT/exported by default."),
+    ] = None,
+    lexicon: Annotated[
+        Path | None, typer.Option(help="Words of the training text; see sumfit data lexicon.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the model; the recipe's by default.")] = "",
+    precision: Annotated[
+        Literal["both", "int8", "fp32"], typer.Option(help="Which graphs to write.")
+    ] = "both",
+    words_per_vertex: Annotated[
+        int, typer.Option(help="Words kept at each vertex of the graph.", min=1)
+    ] = 5,
+    keep_weights: Annotated[
+        bool, typer.Option("--keep-weights", help="Also write float16 weights, for GPUs.")
+    ] = False,
+) -> None:
+    """Turn a checkpoint into a model directory that runs without torch."""
+    from sumfit.training.export import export_model
+    from sumfit.training.pieces import join_pieces
+
+    folder = checkpoint
+    if not (folder / "model.safetensors").exists() and any(folder.glob("weights-*.safetensors")):
+        folder = join_pieces(folder, folder)
+    target = export_model(
+        folder,
+        output or folder / "exported",
+        lexicon=lexicon,
+        name=name,
+        precisions=("int8", "fp32") if precision == "both" else (precision,),
+        words_per_vertex=words_per_vertex,
+        keep_weights=keep_weights,
+    )
+    for file in sorted(target.iterdir()):
+        print(f"{file.stat().st_size / 2**20:8.2f} MiB  {file.name}", file=sys.stderr)
+    print(target)

@@ -1,0 +1,104 @@
+"""From a checkpoint to a model directory that the core runtime reads without torch.
+
+Owns which files a model directory gets and where each comes from. Does not own the graph
+(`sumfit.models.export`).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from sumfit.errors import ConfigError, ModelFormatError
+from sumfit.models.checkpoint import read_architecture, save_weights
+from sumfit.models.dat import DAT
+from sumfit.models.export import export_onnx
+from sumfit.training.checkpoints import write_atomically
+from sumfit.training.pieces import averaged_weights
+
+__all__ = ["export_model"]
+
+_GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
+# What the runtime reads; the recipe stays as the record of how the model was made.
+_FIELDS = ("name", "tokenizer_sha256", "ending", "bonus", "mbr_temperature", "profiles", "recipe")
+
+
+def export_model(
+    checkpoint: str | Path,
+    output: str | Path,
+    *,
+    lexicon: str | Path | None = None,
+    name: str = "",
+    precisions: Sequence[Literal["int8", "fp32"]] = ("int8", "fp32"),
+    words_per_vertex: int = 5,
+    keep_weights: bool = False,
+) -> Path:
+    """Write a model directory from the averaged weights of a checkpoint.
+
+    Args:
+        checkpoint: A checkpoint folder, ``best``, or pieces joined again.
+        output: Directory to make; one that exists keeps its lexicon and model card.
+        lexicon: Lexicon file to copy; that of ``output`` or of the checkpoint if not given.
+        name: Name of the model; the recipe's if empty.
+        precisions: Graphs to write.
+        words_per_vertex: ``M``, words kept at each vertex.
+        keep_weights: Also write ``model.safetensors`` (float16), for the torch backend.
+
+    Returns:
+        The directory.
+
+    Raises:
+        ConfigError: If no precision, or one that is unknown, is asked for.
+        ModelFormatError: If the checkpoint lacks a file or is damaged.
+    """
+    checkpoint, output = Path(checkpoint), Path(output)
+    unknown = [value for value in precisions if value not in _GRAPHS]
+    if unknown or not precisions:
+        raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
+    weights = averaged_weights(checkpoint)
+    model = DAT(read_architecture(checkpoint))
+    try:
+        model.load_state_dict({key: value.float() for key, value in weights.items()})
+        fields = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
+    except (RuntimeError, ValueError) as error:
+        raise ModelFormatError(f"{checkpoint} is damaged: {error}") from error
+    model.eval()
+    config: dict[str, Any] = {"format": fields["format"]}
+    config |= {key: fields[key] for key in _FIELDS if key in fields}
+    config["name"] = name or fields.get("name", output.name)
+    config["architecture"] = fields["architecture"]
+    config["words_per_vertex"] = words_per_vertex
+
+    def fill(part: Path) -> None:
+        for precision in precisions:
+            export_onnx(
+                model,
+                part / _GRAPHS[precision],
+                words_per_vertex=words_per_vertex,
+                precision=precision,
+            )
+        text = json.dumps(config, indent=2, ensure_ascii=False)
+        (part / "config.json").write_text(text + "\n", encoding="utf-8")
+        shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
+        if keep_weights:
+            save_weights(weights, part / "model.safetensors", dtype=torch.float16)
+        candidates = [Path(lexicon)] if lexicon else []
+        candidates += [folder / "lexicon.txt.xz" for folder in (output, checkpoint)]
+        for source in candidates:
+            if source.is_file():
+                shutil.copyfile(source, part / "lexicon.txt.xz")
+                break
+        if (output / "README.md").is_file():
+            shutil.copyfile(output / "README.md", part / "README.md")
+
+    if lexicon and not Path(lexicon).is_file():
+        raise ConfigError(f"lexicon {lexicon} does not exist")
+    if not (checkpoint / "tokenizer.json").is_file():
+        raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
+    write_atomically(output, fill)
+    return output
