@@ -39,9 +39,9 @@ def _step_over_links(mass, link, reach):  # type: ignore[no-untyped-def]
                 reach[j] += here * link[i, j]
 
 
-@njit(cache=True, nogil=True)
-def _weigh_words(reach, weight, prob, start, stop, most, worth):  # type: ignore[no-untyped-def]
-    """Set ``worth[v] = sum_j reach[j] * weight[j] * prob[j, v]`` for columns start..stop-1.
+@njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
+def _weigh_words(reach, weight, prob, most, worth):  # type: ignore[no-untyped-def]
+    """Set ``worth[v] = sum_j reach[j] * weight[j] * prob[j, v]``.
 
     Vertices that add less than a share of 1e-18 are added as if they emitted each word with
     probability `most`, so that the result stays an upper bound.
@@ -50,17 +50,19 @@ def _weigh_words(reach, weight, prob, start, stop, most, worth):  # type: ignore
     peak = 0.0
     for j in range(n):
         peak = max(peak, reach[j] * weight[j])
+    least = _TINY * peak
     rest = 0.0
     for j in range(n):
-        if reach[j] * weight[j] < _TINY * peak:
-            rest += reach[j] * weight[j]
-    for v in range(start, stop):
-        worth[v] = rest * most
+        share = reach[j] * weight[j]
+        if share < least:
+            rest += share
+    worth[:] = rest * most
     for j in range(n):
         share = reach[j] * weight[j]
-        if share > 0.0 and share >= _TINY * peak:
-            for v in range(start, stop):
-                worth[v] += share * prob[j, v]
+        if share >= least and share > 0.0:
+            row = prob[j]
+            for v in range(worth.shape[0]):
+                worth[v] += share * row[v]
 
 
 @njit(cache=True, nogil=True)
@@ -95,23 +97,26 @@ def _rank_children(  # type: ignore[no-untyped-def]
 ):
     """Choose the K best children above the floor; return how many, and the best one left out."""
     count, left_out = 0, 0.0
+    cutoff = floor
     for k in range(n_active):
         for d in range(class_cost.shape[0]):
             r = rest[k] - class_cost[d]
             if r < 0:
                 break
             start, stop = class_start[d], class_start[d + 1]
-            _weigh_words(reach[k], table[r], prob, start, stop, most, worth)
+            block = worth[: stop - start]
+            _weigh_words(reach[k], table[r], prob[:, start:stop], most, block)
             factor = math.exp(log_mass[k] + scale[r] - base)
-            for v in range(start, stop):
-                value = worth[v] * factor
-                if value <= floor:
-                    continue
-                if count == rank.shape[0]:
-                    left_out = max(left_out, min(value, rank[count - 1]))
-                    if value <= rank[count - 1]:
-                        continue
-                count = _insert(rank, parent, word, count, value, k, v)
+            for v in range(block.shape[0]):
+                value = block[v] * factor
+                if value > cutoff:
+                    if count == rank.shape[0]:
+                        left_out = max(left_out, rank[count - 1])
+                    count = _insert(rank, parent, word, count, value, k, start + v)
+                    if count == rank.shape[0]:
+                        cutoff = max(floor, rank[count - 1])
+                elif value > left_out and value > floor:
+                    left_out = value
     return count, left_out
 
 
