@@ -96,6 +96,14 @@ def test_target_longer_than_the_graph_is_named_counted_and_left_out(model: DAT) 
     assert all(grad is not None and grad.isfinite().all() for grad in grads.values())
 
 
+def test_every_weight_learns_under_autocast_with_glancing(model: DAT) -> None:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = objective(model, make_batch(), glance_ratio=0.5, label_smoothing=0.1)
+    out.loss.backward()
+    without = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+    assert without == []
+
+
 def test_label_smoothing_moves_mass_to_other_words(model: DAT) -> None:
     """At the smoothed optimum of one certain path, words share e uniformly beside 1 - e."""
     batch = {key: value[:1] for key, value in make_batch().items()}

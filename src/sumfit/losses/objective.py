@@ -133,6 +133,8 @@ def objective(
             vertex_ids = torch.where(revealed, words, vertex_ids)
             total = n_targets.sum().clamp(min=1)
             stats = {"revealed": revealed.sum() / total, "right": is_right.sum() / total}
+        # Weights that autocast rounded without recording must not serve the recorded pass.
+        torch.clear_autocast_cache()
 
     hidden = model.decode(vertex_ids, mask, memory, source_mask, limit_bucket)
     scores = score_words(hidden, model.embedding.weight, target_ids, n_special=model.n_special)
