@@ -188,8 +188,10 @@ def paper_tables(
     profiles = runner.summarizer.config.profiles
     profile = "gigaword" if "gigaword" in profiles else profiles[0]
     rule = f"{'exactly' if mode == 'exact' else 'at most'} floor({ratio}(n+2))+1 words"
+    bonus = {"bonus": 0.0} if mode == "exact" else {}  # a length that is given needs no reward
     scored, failures = [], []
-    for name, keywords in PAPER_SYSTEMS.items():
+    for name, system in PAPER_SYSTEMS.items():
+        keywords = {**system, **bonus}
         items = runner.run(
             part.sources,
             per_item={f"{mode}_words": limits},

@@ -100,7 +100,11 @@ def read_summaries(
 
 
 def read_references(
-    paths: Sequence[Path], *, field: str | None = None, source_field: str | None = None
+    paths: Sequence[Path],
+    *,
+    field: str | None = None,
+    source_field: str | None = None,
+    format: Any = None,
 ) -> list[ReferenceItem]:
     """Read references; several files give alternatives for the same items.
 
@@ -108,6 +112,7 @@ def read_references(
         paths: Files of text lines, JSONL, CSV, TSV or Parquet, at least one.
         field: Field of the reference or list of references.
         source_field: Field of the source.
+        format: Format; told from the names where not given.
 
     Returns:
         The items in order.
@@ -116,7 +121,7 @@ def read_references(
         DataFormatError: If a record does not parse, a reference is empty or missing, or the
             files differ in length; it names file and line.
     """
-    columns = [_read_one(path, field, source_field) for path in paths]
+    columns = [_read_one(path, field, source_field, format) for path in paths]
     first = columns[0]
     for path, column in zip(paths[1:], columns[1:], strict=True):
         check_paired(first, column, names=(f"references in {paths[0]}", f"references in {path}"))
@@ -130,12 +135,13 @@ def read_references(
     ]
 
 
-def read_sources(path: Path, *, field: str | None = None) -> list[str]:
+def read_sources(path: Path, *, field: str | None = None, format: Any = None) -> list[str]:
     """Read the texts that were summarised.
 
     Args:
         path: File of text lines, JSONL, CSV, TSV or Parquet.
         field: Field of the source; ``source``, ``document`` or ``text`` by default.
+        format: Format; told from the name where not given.
 
     Returns:
         The texts in order.
@@ -144,7 +150,7 @@ def read_sources(path: Path, *, field: str | None = None) -> list[str]:
         DataFormatError: If a record does not parse or has no such field; it names file and line.
     """
     texts = []
-    for line, fields in read_rows(path):
+    for line, fields in read_rows(path, format=format):
         value = fields.get(field or _first(fields, (*_SOURCE_FIELDS, "text")) or "")
         if not isinstance(value, str):
             raise _missing(f"{path}:{line}", field, (*_SOURCE_FIELDS, "text"), fields)
@@ -177,9 +183,11 @@ def check_paired(
     )
 
 
-def _read_one(path: Path, field: str | None, source_field: str | None) -> list[ReferenceItem]:
+def _read_one(
+    path: Path, field: str | None, source_field: str | None, format: Any
+) -> list[ReferenceItem]:
     items = []
-    for line, fields in read_rows(path):
+    for line, fields in read_rows(path, format=format):
         place = f"{path}:{line}"
         key = field or _first(fields, _REFERENCE_FIELDS)
         value = fields.get(key) if key else None

@@ -1,0 +1,169 @@
+"""The runs behind the paper's tables: which system is which, made once and kept.
+
+Owns the settings of every row that the DAT model itself can fill, the paper's length rule, and
+rows read from files. Tables are `sumfit.cli.paper_tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem
+from sumfit.errors import ConfigError, InputError
+from sumfit.evaluation import paper
+from sumfit.evaluation.baselines import cut_at_words
+from sumfit.evaluation.endpoint import Endpoint
+from sumfit.evaluation.files import read_summaries
+from sumfit.length import resolve_budget
+
+__all__ = ["CONSTRAINED", "EXACT", "MBR", "OURS", "Reproduction", "parse_systems"]
+
+EXACT, CONSTRAINED, MBR = (
+    "exact SeqMAP (ours)",
+    "exact SeqMAP, constrained (ours)",
+    "exact SeqMAP, constrained, MBR (ours)",
+)
+_TABLE = {"method": "seqmap-table", "constraints": False}
+OURS: Mapping[str, Mapping[str, Any]] = {
+    paper.PATHMAP: {"method": "pathmap", "constraints": False},
+    paper.NO_RERANKER: {**_TABLE, "beam_size": 20, "words_per_vertex": 5},
+    EXACT: {"method": "seqmap", "constraints": False},
+    CONSTRAINED: {"method": "seqmap"},
+    MBR: {"method": "seqmap", "rerank": "mbr"},
+}
+
+
+@dataclass(slots=True)
+class Reproduction:
+    """Everything the tables are made from.
+
+    Attributes:
+        runner: The DAT model.
+        part: The test set.
+        ending: Objective: ``"eos"``, or ``"any"`` as in the paper.
+        files: Summaries by row name, or by ``name@ratio``.
+        reranker: Directory of a trained reranker; ``None`` leaves its rows out.
+        endpoint: The judge of Table 4; ``None`` leaves the table out.
+        n_speed: Texts timed for Table 6.
+        first: The set was thinned to so many items; files are thinned alike.
+    """
+
+    runner: ModelRunner
+    part: EvaluationSet
+    ending: str = "eos"
+    files: Mapping[str, Path] = field(default_factory=dict)
+    reranker: str | None = None
+    endpoint: Endpoint | None = None
+    n_speed: int = 100
+    first: int | None = None
+    _done: dict[str, list[RunItem]] = field(default_factory=dict)
+
+    @property
+    def profile(self) -> str:
+        """Text profile: Gigaword's if the model knows it."""
+        profiles = self.runner.summarizer.config.profiles
+        return "gigaword" if "gigaword" in profiles else profiles[0]
+
+    def limits(self, ratio: float) -> list[int]:
+        """Compute the paper's length of each summary.
+
+        Args:
+            ratio: Share of the source's words.
+
+        Returns:
+            ``floor(ratio (n + 2)) + 1`` for a source of n words.
+        """
+        return [
+            resolve_budget(ratio=ratio, ratio_rule="paper-dat", source=source).limit
+            for source in self.part.sources
+        ]
+
+    def run(self, ratio: float, keywords: Mapping[str, Any]) -> list[RunItem]:
+        """Summarise the set at the paper's lengths, once for every setting.
+
+        Args:
+            ratio: Share of the source's words.
+            keywords: Method and options.
+
+        Returns:
+            One item per text; at most the length where no output has exactly it.
+        """
+        key = f"{ratio} {sorted(keywords.items())}"
+        if key not in self._done:
+            limits = self.limits(ratio)
+            shared: dict[str, Any] = {
+                "profile": self.profile,
+                "keep_short": False,
+                "ending": self.ending,
+                "bonus": 0.0,  # the length is given, so nothing has to reward it
+                **keywords,
+            }
+            items = self.runner.run(self.part.sources, per_item={"exact_words": limits}, **shared)
+            missing = [i for i, item in enumerate(items) if not item.text]
+            if missing:
+                sources = [self.part.sources[i] for i in missing]
+                per_item = {"max_words": [limits[i] for i in missing]}
+                again = self.runner.run(sources, per_item=per_item, **shared)
+                for i, item in zip(missing, again, strict=True):
+                    items[i] = replace(item, origin="shorter")
+            self._done[key] = items
+        return self._done[key]
+
+    def texts_of(self, name: str, ratio: float) -> tuple[list[str], list[bool]] | None:
+        """Find the summaries of a row.
+
+        Args:
+            name: Row name.
+            ratio: Share of the source's words.
+
+        Returns:
+            Texts and which were cut; ``None`` if nobody can make them.
+        """
+        path = self.files.get(f"{name}@{ratio * 100:g}") or self.files.get(name)
+        if path is not None:
+            return self._from_file(path, self.limits(ratio))
+        keywords = dict(OURS.get(name, {}))
+        if name == paper.SEQMAP and self.reranker:
+            keywords = {**OURS[paper.NO_RERANKER], "rerank": self.reranker}
+        if not keywords:
+            return None
+        items = self.run(ratio, keywords)
+        return [item.text for item in items], [False] * len(items)
+
+    def _from_file(self, path: Path, limits: Sequence[int]) -> tuple[list[str], list[bool]]:
+        texts = [item.text for item in read_summaries(path)]
+        n_read = len(texts)
+        if self.first is not None and len(self.part) < len(texts):
+            texts = [texts[i * len(texts) // len(self.part)] for i in range(len(self.part))]
+        if len(texts) != len(self.part):
+            raise InputError(
+                f"{path} has {n_read} summaries but the test set has {len(self.part)} items"
+            )
+        cuts = [cut_at_words(text, limit=limit) for text, limit in zip(texts, limits, strict=True)]
+        return [cut.text for cut in cuts], [cut.truncated for cut in cuts]
+
+
+def parse_systems(specs: Sequence[str]) -> dict[str, Path]:
+    """Read ``NAME=FILE`` and ``NAME@RATIO=FILE`` arguments.
+
+    Args:
+        specs: The arguments.
+
+    Returns:
+        Files by name.
+
+    Raises:
+        ConfigError: If one has no ``=``, or its file does not exist.
+    """
+    files = {}
+    for spec in specs:
+        name, found, path = spec.rpartition("=")
+        if not found or not name:
+            raise ConfigError(f"--system must be NAME=FILE or NAME@RATIO=FILE, was {spec!r}")
+        if not Path(path).exists():
+            raise ConfigError(f"--system {name}: there is no file {path}")
+        files[name] = Path(path)
+    return files

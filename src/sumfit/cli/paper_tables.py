@@ -1,0 +1,291 @@
+"""The paper's tables made again: which runs each needs, and our figures beside the paper's.
+
+Owns the rows. Rows that need a baseline or reranker that is not at hand are left out by name in
+the notes; any row can be filled from a file of summaries instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sumfit.cli.bench import measure_speed
+from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, OURS, Reproduction
+from sumfit.errors import ConfigError
+from sumfit.evaluation import paper
+from sumfit.evaluation.alignment import Aligner
+from sumfit.evaluation.fidelity import fidelity
+from sumfit.evaluation.judge import Pair, judge
+from sumfit.evaluation.novelty import novelty
+from sumfit.evaluation.paper import PaperRow
+from sumfit.evaluation.rouge import METRICS, RougeOptions, compare_rouge, rouge
+from sumfit.evaluation.table import Cell, Table
+
+__all__ = ["MAKERS"]
+
+_COLUMNS = (
+    "model",
+    "% truncate",
+    *METRICS,
+    "R-Sum low",
+    "R-Sum high",
+    "length",
+    "broken %",
+    *(f"paper {metric}" for metric in METRICS),
+)
+
+
+def table1(made: Reproduction) -> list[Table]:
+    """Make Table 1: seven systems at three ratios.
+
+    Args:
+        made: What to make it from.
+
+    Returns:
+        One table per ratio.
+    """
+    extra = (EXACT, CONSTRAINED, MBR)
+    return [
+        _overlap(
+            made,
+            f"Table 1, {ratio * 100:g} %",
+            ratio,
+            {**rows, **dict.fromkeys(extra)},
+            RougeOptions(),
+        )
+        for ratio, rows in paper.GIGAWORD.items()
+    ]
+
+
+def table2(made: Reproduction) -> list[Table]:
+    """Make Table 2: DUC 2004, recall at 75 bytes.
+
+    Args:
+        made: What to make it from; ``--data`` must name DUC.
+
+    Returns:
+        The table.
+    """
+    rows = {**paper.DUC, **dict.fromkeys((EXACT, CONSTRAINED, MBR))}
+    return [_overlap(made, "Table 2, DUC 2004, 20 %", 0.20, rows, RougeOptions.duc())]
+
+
+def table4(made: Reproduction) -> list[Table]:
+    """Make Table 4: a language model compares SeqMAP with each system.
+
+    Args:
+        made: What to make it from; needs an endpoint.
+
+    Returns:
+        The table.
+
+    Raises:
+        ConfigError: If there is no endpoint.
+    """
+    if made.endpoint is None:
+        raise ConfigError("table4 asks a language model; give --endpoint and --judge-model")
+    name = paper.SEQMAP if made.texts_of(paper.SEQMAP, 0.25) else paper.NO_RERANKER
+    ours = made.texts_of(name, 0.25)
+    assert ours is not None
+    rows: list[tuple[Cell, ...]] = []
+    missing = []
+    for other, figures in paper.JUDGED.items():
+        theirs = made.texts_of(other, 0.25)
+        if theirs is None:
+            missing.append(other)
+            continue
+        triples = zip(made.part.sources, ours[0], theirs[0], strict=True)
+        result = judge([Pair(*triple) for triple in triples], made.endpoint)
+        rates = tuple(100 * result.rate(outcome) for outcome in ("win", "loss", "tie"))
+        rows.append((f"{name} vs. {other}", *rates, *figures))
+    columns = ("pair", "win, %", "loss, %", "tie, %", "paper win", "paper loss", "paper tie")
+    notes = (
+        f"judge: {made.endpoint.model}, the paper's was gpt-4-0125-preview; n: {len(made.part)}",
+    )
+    return [Table("Table 4, 25 %", columns, tuple(rows), (*notes, *_left_out(missing)))]
+
+
+def table5(made: Reproduction) -> list[Table]:
+    """Make Table 5: word novelty and reordering degree.
+
+    Args:
+        made: What to make it from.
+
+    Returns:
+        The table.
+    """
+    sources = [source.lower().split() for source in made.part.sources]
+    systems: dict[str, list[list[str]]] = {}
+    missing = []
+    for name in (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED):
+        found = made.texts_of(name, 0.25)
+        if found is None:
+            missing.append(name)
+        else:
+            systems[name] = [text.lower().split() for text in found[0]]
+    systems["Human Reference"] = [item[0].lower().split() for item in made.part.references]
+    pooled = [words for texts in systems.values() for words in texts]
+    aligner = Aligner.fit(sources * len(systems), pooled)
+    rows: list[tuple[Cell, ...]] = []
+    for name, texts in systems.items():
+        found_novelty = novelty(sources, texts, aligner=aligner)
+        figures = paper.NOVELTY.get(name, (None, None))
+        values = (100 * found_novelty.word_novelty, 100 * found_novelty.reordering)
+        rows.append((name, *values, *figures))
+    columns = ("model", "novelty %", "reordering %", "paper novelty", "paper reordering")
+    notes = (
+        "alignment: IBM model 1 with a diagonal prior, fitted to all systems together; the paper "
+        "used FastAlign, so compare rows, not columns",
+        f"n: {len(made.part)}; words are split at white space and lower-cased",
+    )
+    return [Table("Table 5, 25 %", columns, tuple(rows), (*notes, *_left_out(missing)))]
+
+
+def table6(made: Reproduction) -> list[Table]:
+    """Make Table 6: sentences and words a second, one text at a time.
+
+    Args:
+        made: What to make it from.
+
+    Returns:
+        The table.
+    """
+    texts = [made.part.sources[i % len(made.part)] for i in range(made.n_speed)]
+    rows: list[tuple[Cell, ...]] = []
+    missing = []
+    for name in (*paper.SPEED, EXACT, CONSTRAINED, MBR):
+        keywords = dict(OURS.get(name, {}))
+        if name == paper.SEQMAP and made.reranker:
+            keywords = {**OURS[paper.NO_RERANKER], "rerank": made.reranker}
+        if not keywords:
+            missing.append(name)
+            continue
+        speed = measure_speed(
+            made.runner.summarizer,
+            texts,
+            mode="one",
+            ratio=0.25,
+            ratio_rule="paper-dat",
+            profile=made.profile,
+            keep_short=False,
+            **keywords,
+        )
+        figures = paper.SPEED.get(name, (None, None))
+        rows.append((name, speed.sentences_per_s, speed.words_per_s, *figures))
+    columns = ("model", "sentences/s", "words/s", "paper sentences/s", "paper words/s")
+    note = f"backend {made.runner.summarizer.backend.name}, {made.n_speed} texts after warm-up"
+    return [Table("Table 6", columns, tuple(rows), (note, *_left_out(missing)))]
+
+
+def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], list[Table]]:
+    def make(made: Reproduction) -> list[Table]:
+        """Make the table.
+
+        Args:
+            made: What to make it from.
+
+        Returns:
+            The table.
+        """
+        base = dict(OURS[paper.NO_RERANKER])
+        settings: dict[str, Mapping[str, Any]] = {}
+        for row in paper.ABLATIONS[name]:
+            label, found, value = row.rpartition(f", {letter}=")
+            if found:
+                keywords = {**base, option: int(value)}
+                if label == paper.SEQMAP:
+                    keywords["rerank"] = made.reranker
+                settings[row] = keywords
+        rows = {**paper.ABLATIONS[name], EXACT: None}
+        title = f"Table {name[-1]}, {paper.TABLES[name]}, 25 %"
+        return [_overlap(made, title, 0.25, rows, RougeOptions(), settings)]
+
+    return make
+
+
+def table9(made: Reproduction) -> list[Table]:
+    """Make Table 9: parts of the neural reranker, from files of reranked summaries.
+
+    Args:
+        made: What to make it from.
+
+    Returns:
+        The table.
+    """
+    rows = paper.ABLATIONS["table9"]
+    return [_overlap(made, "Table 9, 25 %, K = 10, V = 5", 0.25, rows, RougeOptions())]
+
+
+MAKERS: dict[str, Callable[[Reproduction], list[Table]]] = {
+    "table1": table1,
+    "table2": table2,
+    "table4": table4,
+    "table5": table5,
+    "table6": table6,
+    "table7": _ablation("table7", "K", "beam_size"),
+    "table8": _ablation("table8", "V", "words_per_vertex"),
+    "table9": table9,
+}
+
+
+def _overlap(
+    made: Reproduction,
+    title: str,
+    ratio: float,
+    rows: Mapping[str, PaperRow | None],
+    options: RougeOptions,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Table:
+    """A table of ROUGE scores with the paper's beside them."""
+    rule = f"exactly floor({ratio:g}(n+2))+1 words, ending {made.ending}"
+    limits = made.limits(ratio)
+    results, shown, missing, notes = {}, [], [], []
+    for name, figures in rows.items():
+        own = (settings or {}).get(name)
+        if own is not None and own.get("rerank", "") is None:
+            found = None
+        elif own is not None:
+            items = made.run(ratio, own)
+            found = [item.text for item in items], [False] * len(items)
+        else:
+            found = made.texts_of(name, ratio)
+        if found is None:
+            missing.append(name)
+            continue
+        texts, truncated = found
+        result = rouge(texts, made.part.references, options=options, budget_rule=rule)
+        kept = fidelity(texts, limits=limits, truncated=truncated)
+        results[name] = result
+        total = result.scores["R-Sum"]
+        shown.append(
+            (
+                name,
+                100 * kept.truncated,
+                *(result.scores[metric].value for metric in METRICS),
+                total.low,
+                total.high,
+                kept.mean_length,
+                100 * kept.violations,
+                *(figures.rouge if figures else (None,) * 4),
+            )
+        )
+    if results:
+        notes.append(f"`{next(iter(results.values())).signature}`")
+    base = results.get(paper.PATHMAP)
+    for name, result in results.items():
+        if base is not None and result is not base:
+            paired = compare_rouge(result, base)["R-Sum"]
+            notes.append(
+                f"{name} minus {paper.PATHMAP}: R-Sum {paired.delta:+.2f} "
+                f"({paired.low:+.2f} to {paired.high:+.2f}, p = {paired.p_value:.3f})"
+            )
+    return Table(title, _COLUMNS, tuple(shown), (*notes, *_left_out(missing)))
+
+
+def _left_out(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (
+        f"left out, each needs a trained baseline or reranker: {'; '.join(names)} "
+        "(give its summaries with --system NAME=FILE)",
+    )

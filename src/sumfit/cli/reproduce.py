@@ -1,0 +1,95 @@
+"""``sumfit reproduce``: make the paper's tables again, with the paper's figures beside ours."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sumfit.cli.paper_data import read_test_set
+from sumfit.cli.paper_runs import Reproduction, parse_systems
+from sumfit.cli.paper_tables import MAKERS
+from sumfit.cli.runs import ModelRunner
+from sumfit.errors import ConfigError
+from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
+from sumfit.evaluation.paper import TABLES
+from sumfit.evaluation.table import Table, render
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    table: Annotated[
+        str | None, typer.Argument(help="table1, table2, table4 ... table9, or all")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name all tables and stop")] = False,
+    data: Annotated[
+        Path | None, typer.Option("--data", "-d", help="Test set: a directory or a file of pairs")
+    ] = None,
+    duc: Annotated[
+        Path | None, typer.Option(help="DUC 2004 for table2; --data if left out")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Model directory; the default model if left out")
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="Fill a row from a file: NAME=FILE, or NAME@25=FILE for one ratio"),
+    ] = None,
+    reranker: Annotated[Path | None, typer.Option(help="Directory of a trained reranker")] = None,
+    ending: Annotated[
+        Literal["eos", "any"], typer.Option(help="Objective; the paper's search used any")
+    ] = "eos",
+    first: Annotated[int | None, typer.Option(help="So many items, spread evenly", min=1)] = None,
+    processes: Annotated[int | None, typer.Option(help="Processes; one per processor")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Chat endpoint of the judge")] = None,
+    judge_model: Annotated[str, typer.Option(help="Name of the judging model")] = "",
+    cache: Annotated[Path, typer.Option(help="File of the judge's answers")] = Path(
+        "judge-answers.jsonl"
+    ),
+    format: Annotated[
+        Literal["text", "markdown", "json"], typer.Option(help="Output format")
+    ] = "text",
+) -> None:
+    """Make tables of the paper again; rows that need a baseline not at hand are left out."""
+    if list_:
+        rows = tuple(TABLES.items())
+        typer.echo(render([Table("Tables of the paper", ("table", "subject"), rows)], format))
+        return
+    names = list(MAKERS) if table == "all" else [table or ""]
+    if names[0] not in MAKERS:
+        raise ConfigError(f"the table must be one of {', '.join(MAKERS)} or all, was {table!r}")
+    if data is None:
+        raise ConfigError("give the test set with --data DIR; see sumfit reproduce --help")
+    if table == "all":
+        names = [
+            name
+            for name in names
+            if not (name == "table4" and endpoint is None) and not (name == "table2" and not duc)
+        ]
+    files = parse_systems(system or [])
+    with contextlib.ExitStack() as stack:
+        runner = stack.enter_context(ModelRunner(model, n_processes=processes))
+        judge = None
+        if endpoint is not None:
+            options = EndpointOptions(endpoint, judge_model)
+            judge = stack.enter_context(Endpoint(options, cache=AnswerCache(cache)))
+        made = {}
+        for path in {data, duc or data}:
+            made[path] = Reproduction(
+                runner=runner,
+                part=read_test_set(path, first=first),
+                ending=ending,
+                files=files,
+                reranker=str(reranker) if reranker else None,
+                endpoint=judge,
+                first=first,
+            )
+        tables = [
+            part
+            for name in names
+            for part in MAKERS[name](made[duc or data] if name == "table2" else made[data])
+        ]
+    typer.echo(render(tables, format))

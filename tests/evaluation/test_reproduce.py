@@ -1,0 +1,157 @@
+"""The paper's tables from a tiny model: every row accounted for, files filled in, errors named."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from sumfit.cli.paper_tables import MAKERS
+from sumfit.cli.reproduce import reproduce as reproduce_command
+from sumfit.errors import ConfigError, InputError
+from sumfit.evaluation import paper
+
+APP = typer.Typer()
+APP.command()(reproduce_command)
+
+
+@pytest.fixture
+def data(tmp_path: Path, texts: tuple[str, ...]) -> Path:
+    path = tmp_path / "giga"
+    path.mkdir()
+    lines = [text.lower().replace(".", " .") for text in texts]
+    (path / "input.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    heads = [" ".join(line.split()[1:6]) for line in lines]
+    (path / "task1_ref0.txt").write_text("\n".join(heads) + "\n", encoding="utf-8")
+    return path
+
+
+def invoke(model: Path, *arguments: str) -> Any:
+    return CliRunner().invoke(
+        APP, [*arguments, "--model", str(model), "--processes", "1", "--format", "json"]
+    )
+
+
+def tables(result: Any) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    found: list[dict[str, Any]] = json.loads(result.stdout)
+    return found
+
+
+def test_the_list_names_all_eight() -> None:
+    result = CliRunner().invoke(APP, ["--list"])
+    assert result.exit_code == 0
+    assert re.findall(r"^table\d", result.stdout, re.MULTILINE) == list(MAKERS)
+    assert list(MAKERS) == list(paper.TABLES)
+
+
+def test_the_papers_sums_add_up() -> None:
+    """A misprint of ours in any row would break the sum that the paper prints with it."""
+    rows = [row for part in paper.GIGAWORD.values() for row in part.values()]
+    rows += [*paper.DUC.values()]
+    rows += [row for part in paper.ABLATIONS.values() for row in part.values()]
+    assert len(rows) == 52
+    for row in rows:
+        assert sum(row.rouge[:3]) == pytest.approx(row.rouge[3], abs=0.015)
+
+
+def test_table_1_has_every_row_or_says_why_not(tiny_model: Path, data: Path) -> None:
+    made = tables(invoke(tiny_model, "table1", "--data", str(data)))
+    assert [table["title"] for table in made] == [f"Table 1, {r} %" for r in (20, 25, 30)]
+    for table, rows in zip(made, paper.GIGAWORD.values(), strict=True):
+        shown = {row["model"]: row for row in table["rows"]}
+        left_out = table["notes"][-1]
+        assert all(name in shown or name in left_out for name in rows)
+        assert shown[paper.PATHMAP]["paper R-Sum"] == rows[paper.PATHMAP].rouge[3]
+        assert all(row["broken %"] == 0 and row["% truncate"] == 0 for row in shown.values())
+        assert "budget:exactly floor(" in table["notes"][0]
+
+
+def test_rows_are_filled_from_files_and_cut_where_too_long(
+    tiny_model: Path, data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "at.txt"
+    out.write_text("\n".join(["one two three four five six seven eight"] * 6) + "\n")
+    system = f"{paper.AT}@25={out}"
+    made = tables(invoke(tiny_model, "table1", "--data", str(data), "--system", system))
+    cut = [row for row in made[1]["rows"] if row["model"] == paper.AT]
+    assert cut[0]["% truncate"] == 100
+    assert cut[0]["broken %"] == 0
+    assert not [row for row in made[0]["rows"] if row["model"] == paper.AT]
+
+
+@pytest.mark.parametrize(("name", "letter"), [("table7", "K"), ("table8", "V")])
+def test_the_ablations_vary_one_setting(
+    tiny_model: Path, data: Path, name: str, letter: str
+) -> None:
+    (table,) = tables(invoke(tiny_model, name, "--data", str(data)))
+    own = [row["model"] for row in table["rows"] if f", {letter}=" in row["model"]]
+    assert own == [row for row in paper.ABLATIONS[name] if row.startswith(paper.NO_RERANKER)]
+    assert all(f"{paper.SEQMAP}, {letter}=" in part for part in table["notes"][-1].split("; ")[:2])
+
+
+def test_table_5_measures_the_references_too(tiny_model: Path, data: Path) -> None:
+    (table,) = tables(invoke(tiny_model, "table5", "--data", str(data)))
+    rows = {row["model"]: row for row in table["rows"]}
+    assert rows["Human Reference"]["novelty %"] == 0
+    assert rows["Human Reference"]["reordering %"] == 0
+    assert rows[paper.PATHMAP]["paper novelty"] == 21.80
+
+
+def test_table_2_takes_recall_at_75_bytes(tiny_model: Path, data: Path) -> None:
+    (table,) = tables(invoke(tiny_model, "table2", "--data", str(data)))
+    assert "metric:rouge-recall" in table["notes"][0]
+    assert "cut:75-bytes" in table["notes"][0]
+
+
+def test_table_4_asks_the_judge(
+    tiny_model: Path, data: Path, tmp_path: Path, chat_server: Any
+) -> None:
+    arguments = ("table4", "--data", str(data), "--endpoint", chat_server.url)
+    cache = ("--judge-model", "m", "--cache", str(tmp_path / "answers.jsonl"))
+    (table,) = tables(invoke(tiny_model, *arguments, *cache))
+    (row,) = table["rows"]
+    assert row["pair"] == f"{paper.NO_RERANKER} vs. {paper.PATHMAP}"
+    assert row["tie, %"] == 100
+    assert (row["paper win"], row["paper loss"]) == (43.77, 32.04)
+    assert 0 < chat_server.n_requests <= 24
+
+
+def test_all_makes_what_can_be_made(tiny_model: Path, data: Path) -> None:
+    made = tables(invoke(tiny_model, "all", "--data", str(data), "--first", "2"))
+    numbers = sorted({title.split()[1].strip(",") for title in (t["title"] for t in made)})
+    assert numbers == ["1", "5", "6", "7", "8", "9"]
+    assert "n:2|" in made[0]["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["table3", "--data", "x"], ConfigError, "the table must be one of table1, table2, .*all"),
+        (["table1"], ConfigError, "give the test set with --data"),
+        (["table4", "--data", "DATA"], ConfigError, "table4 asks a language model"),
+        (["table1", "--data", "DATA", "--system", "x"], ConfigError, "must be NAME=FILE or"),
+        (["table1", "--data", "DATA", "--system", "x=no"], ConfigError, "there is no file no"),
+    ],
+)
+def test_bad_arguments_are_named(
+    tiny_model: Path, data: Path, arguments: list[str], error: type[Exception], message: str
+) -> None:
+    given = [str(data) if argument == "DATA" else argument for argument in arguments]
+    result = invoke(tiny_model, *given)
+    assert isinstance(result.exception, error)
+    assert re.search(message, str(result.exception))
+
+
+def test_a_file_of_another_length_is_named(tiny_model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "at.txt"
+    out.write_text("one\n")
+    system = f"{paper.CTC}={out}"
+    result = invoke(tiny_model, "table5", "--data", str(data), "--system", system)
+    assert isinstance(result.exception, InputError)
+    assert "at.txt has 1 summaries but the test set has 6 items" in str(result.exception)
