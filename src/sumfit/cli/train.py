@@ -57,7 +57,7 @@ def train(
     if validate_only:
         _report(settings)
         return
-    from sumfit.training.loop import train as run
+    from sumfit.training.run import train as run
 
     with _progress(settings.name) as show:
         result = run(settings, resume=resume, device=device, n_workers=workers, on_progress=show)

@@ -6,6 +6,8 @@ the device. Does not own how batches are planned (`sumfit.data.batching`).
 
 from __future__ import annotations
 
+import hashlib
+import json
 import queue
 import threading
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from sumfit.config import to_mapping
 from sumfit.data.batching import (
     Batch,
     BatchOptions,
@@ -124,10 +127,26 @@ class BatchStream:
         self._n_processes = n_processes
         self._denoising = denoising if denoise_share > 0 else None
         self._denoise_share = denoise_share
+        self._profiles = profiles
         self.items, self.dropped = usable_items(corpus, options, profiles=profiles)
         set_weights = np.array([entry.weight for entry in corpus.meta.sets], dtype=np.float64)
         self._weights = set_weights[corpus.set_ids[self.items]]
         self._plans: dict[int, EpochPlan] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of everything that the order of batches depends on."""
+        parts = {
+            "pairs": len(self._corpus),
+            "pieces": int(self._corpus.source_offsets[-1]),
+            "sets": to_mapping(self._corpus.meta.sets),
+            "batches": to_mapping(self._options),
+            "profiles": self._profiles,
+            "denoise": [self._denoise_share, to_mapping(self._denoising)],
+            "seed": self._seed,
+        }
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def plan(self, epoch: int) -> EpochPlan:
         """Plan an epoch, once.

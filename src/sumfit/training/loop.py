@@ -1,46 +1,40 @@
-"""The training loop: what happens in a step, between steps, and when to stop.
+"""The training loop: what happens in a step, between steps, and at the end.
 
-Owns `Trainer` and `train`. Reads like the run itself: set up, resume, step, log, validate, save.
+Owns `Trainer`. Reads like the run itself: set up, resume, step, log, validate, save.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import logging
-import signal
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 import torch
 from torch import Tensor
 
 from sumfit.config import to_mapping
 from sumfit.data.corpus import PackedCorpus
-from sumfit.errors import ConfigError, TrainingError
+from sumfit.errors import TrainingError
 from sumfit.losses.objective import LossOutput, objective
 from sumfit.models.dat import DAT
 from sumfit.models.minilm import init_from_minilm
 from sumfit.text import Tokenizer
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
+from sumfit.training.clock import RunClock
+from sumfit.training.guard import BadStepGuard
 from sumfit.training.journal import Journal, Window
 from sumfit.training.loader import BatchStream, MicroBatch, Position, Prefetcher
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
-from sumfit.training.prepare import ensure_corpus
 from sumfit.training.recipe import INSTALLED, Recipe
 from sumfit.training.validation import Validator
 
-__all__ = ["Progress", "TrainResult", "Trainer", "train"]
+__all__ = ["Progress", "TrainResult", "Trainer"]
 
 logger = logging.getLogger(__name__)
-_AGREE_EVERY = 10  # steps between two moments at which all processes agree on time and stopping
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,55 +73,6 @@ class TrainResult:
     scores: dict[str, float]
 
 
-def train(
-    recipe: Recipe,
-    *,
-    resume: bool = False,
-    device: str = "",
-    n_workers: int = 0,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> TrainResult:
-    """Train a model as a recipe says; under ``torchrun`` call it in every process.
-
-    Args:
-        recipe: The recipe.
-        resume: Go on from the last checkpoint in the output directory, if there is one. Without
-            it a directory that holds checkpoints is refused.
-        device: ``cpu``, ``cuda`` or ``cuda:N``; the best there is if empty.
-        n_workers: Worker processes for packing, if the corpus is not there yet.
-        on_progress: Called in the first process when the log is written.
-
-    Returns:
-        How it ended.
-
-    Raises:
-        ConfigError: If data files are missing, or checkpoints are in the way.
-        TrainingError: If the gradient stays non-finite, memory runs out or a file cannot be
-            written.
-    """
-    started = time.monotonic()
-    problems = recipe.data_problems()
-    if checkpoints.latest(recipe.output) is not None and not resume:
-        problems.append(
-            f"{recipe.output} already holds checkpoints; pass --resume to go on, or set "
-            "another output_dir"
-        )
-    if problems:
-        raise ConfigError("\n".join(problems))
-    processes = Processes(device)
-    try:
-        if processes.is_first:
-            ensure_corpus(recipe, n_workers=n_workers)
-        processes.wait()
-        tokenizer = ensure_corpus(recipe)
-        recipe = recipe.with_vocab(tokenizer.vocab_size)
-        return Trainer(recipe, tokenizer, processes, started=started).run(
-            resume=resume, on_progress=on_progress
-        )
-    finally:
-        processes.close()
-
-
 class Trainer:
     """One process of a run."""
 
@@ -145,7 +90,6 @@ class Trainer:
         self._recipe = recipe
         self._tokenizer = tokenizer
         self._processes = processes
-        self._started = started
         torch.manual_seed(recipe.seed)
         self.model = DAT(recipe.model)
         _start_from(self.model, recipe, tokenizer)
@@ -173,15 +117,12 @@ class Trainer:
             profiles=recipe.data.profiles,
         )
         self._generator = torch.Generator(device=processes.device)
-        self._state = TrainingState(plan=self._plan_name(corpus))
+        self._state = TrainingState(plan=self.stream.fingerprint)
         self._window = Window(processes)
+        self._guard = BadStepGuard(self._optimiser, max_bad_steps=run.max_bad_steps)
+        self._clock = RunClock(recipe, processes, started=started)
         self._scores: dict[str, float] = {}
-        self._elapsed = 0.0
-        self._save_s = 2.0
-        self._valid_s = 2.0
         self._validated_at = -1
-        self._interrupted = False
-        self._recent: dict[int, list[int]] = {}
 
     def run(
         self, *, resume: bool, on_progress: Callable[[Progress], None] | None = None
@@ -196,7 +137,6 @@ class Trainer:
             How it ended.
         """
         run, output = self._recipe.run, self._recipe.output
-        self._before_s = 0.0
         if resume and (folder := checkpoints.latest(output)) is not None:
             self._restore(folder)
         if run.compile:
@@ -206,7 +146,7 @@ class Trainer:
         device = self._processes.device
         prefetcher = Prefetcher(self.stream, self._state.position, device=device)
         with Journal(output, is_first=self._processes.is_first) as journal, prefetcher as batches:
-            with self._listening():
+            with self._clock.listening():
                 micro_batches = iter(batches)
                 while not (stopped := self._reason_to_stop()):
                     self._step(micro_batches)
@@ -223,27 +163,24 @@ class Trainer:
 
     def _step(self, micro_batches: Iterator[MicroBatch]) -> None:
         """Take the batches of one step and update the weights."""
-        state, share = self._state, self._share()
+        state, share = self._state, self._clock.share(self._state.step)
         glance = glance_ratio(self._recipe.loss, step=state.step, share=share)
         lr = learning_rate(self._recipe.optimizer, step=state.step, share=share)
         self._optimiser.zero_gradients()
-        seen: list[int] = []
-        n_pairs = 0
-        while True:
-            micro = next(micro_batches)
+        items = []
+        for micro in micro_batches:
             self._backward(micro, glance)
-            seen += micro.items.tolist()
-            n_pairs += len(micro.items)
+            items.append(micro.items)
             if micro.is_last:
                 break
         self._window.add_step(self._optimiser.step(step=state.step, lr=lr))
-        self._recent[state.step] = seen
+        self._guard.remember(state.step, items)
         self._lr, self._glance = lr, glance
         self._state = dataclasses.replace(
             state,
             step=state.step + 1,
             position=micro.after,
-            n_pairs=state.n_pairs + n_pairs * self._processes.size,
+            n_pairs=state.n_pairs + sum(map(len, items)) * self._processes.size,
         )
 
     def _backward(self, micro: MicroBatch, glance: float) -> None:
@@ -310,7 +247,7 @@ class Trainer:
 
     def _finish(self, journal: Journal, on_progress: Callable[[Progress], None] | None) -> None:
         """Save first: a validation that takes too long must not cost the run."""
-        self._agree()
+        self._clock.agree()
         self._log(journal, on_progress)
         self._save()
         if self._validated_at != self._state.step:
@@ -322,54 +259,27 @@ class Trainer:
         values = self._window.close()
         if not values["pairs"] and not values["nonfinite_items"]:
             return
-        self._check_bad_steps()
         values |= {
+            "skipped_steps": self._guard.check(),
             "lr": self._lr,
             "glance": self._glance,
             "epoch": self._state.position.epoch,
-            "elapsed_s": self._before_s + self._elapsed,
+            "elapsed_s": self._clock.total_s,
             "pairs_seen": self._state.n_pairs,
         }
         if processes.device.type == "cuda":
             values["memory_gib"] = torch.cuda.max_memory_allocated() / 2**30
         journal.write("train", step, values)
         if on_progress and processes.is_first:
-            share = max(1e-9, self._share())
-            now = time.monotonic() - self._started
-            on_progress(Progress(step, share, self._left_s(now), values))
-
-    def _check_bad_steps(self) -> None:
-        """Name the items of skipped steps; stop when there are too many in a row."""
-        flags = self._optimiser.flags.tolist()
-        log_every = self._recipe.run.log_every
-        bad = [step for step in self._recent if flags[step % log_every] > 0]
-        for step in bad[:3]:
-            shown = ", ".join(map(str, self._recent[step][:8]))
-            logger.warning(
-                "step %d skipped: its gradient is not finite; items %s, ... of the corpus",
-                step,
-                shown,
-            )
-        recent = dict(self._recent)
-        self._recent.clear()
-        self._optimiser.flags.zero_()
-        worst = int(self._optimiser.most_bad_in_a_row.item())
-        if worst >= self._recipe.run.max_bad_steps:
-            items = ", ".join(map(str, recent[bad[-1]][:8])) if bad else "unknown"
-            raise TrainingError(
-                f"the gradient was not finite in {worst} steps in a row up to step "
-                f"{self._state.step} (items {items}, ...); lower optimizer.lr or use "
-                "run.precision=fp32, and resume from the last checkpoint"
-            )
-        self._optimiser.most_bad_in_a_row.zero_()
+            share, left_s = self._clock.share(step), self._clock.left_s(step)
+            on_progress(Progress(step, share, left_s, values))
 
     def _validate(self, journal: Journal) -> None:
         self._validated_at = self._state.step
         if self._validator.n_pairs == 0:
             return
-        begun = time.monotonic()
         options = self._recipe.validation
-        with self._optimiser.averaged():
+        with self._clock.timing("valid"), self._optimiser.averaged():
             scores = self._validator.run(self.model, precision=self._recipe.run.precision)
             self._scores = scores
             journal.write("valid", self._state.step, scores)
@@ -387,16 +297,15 @@ class Trainer:
             else:
                 stale = self._state.n_stale + 1
                 self._state = dataclasses.replace(self._state, n_stale=stale)
-        self._valid_s = max(self._valid_s, time.monotonic() - begun)
 
     def _save(self) -> None:
-        begun = time.monotonic()
-        self._state = dataclasses.replace(self._state, elapsed_s=self._before_s + self._elapsed)
-        if self._processes.is_first:
-            output = self._recipe.output
+        self._state = dataclasses.replace(self._state, elapsed_s=self._clock.total_s)
+        if not self._processes.is_first:
+            return
+        output = self._recipe.output
+        with self._clock.timing("save"):
             self._write(output / f"checkpoint-{self._state.step:08d}", with_training=True)
             checkpoints.clear_old(output, keep=self._recipe.run.keep_last)
-        self._save_s = max(self._save_s, time.monotonic() - begun)
 
     def _write(self, folder: Path, *, with_training: bool) -> None:
         recipe = self._recipe
@@ -434,87 +343,11 @@ class Trainer:
                 state, position=position, plan=self._state.plan, best=None, n_stale=0
             )
         self._state = state
-        self._before_s = state.elapsed_s
+        self._clock.before_s = state.elapsed_s
         logger.info("resuming from %s", folder)
 
     def _reason_to_stop(self) -> str:
-        run, state = self._recipe.run, self._state
-        if state.step >= run.max_steps:
-            return "max_steps"
-        if run.patience and state.n_stale >= run.patience:
-            return "patience"
-        if state.step % _AGREE_EVERY == 0 or self._elapsed == 0.0:
-            interrupted = self._agree()
-            if interrupted:
-                return "interrupted"
-        if run.max_minutes and self._elapsed >= self._time_limit_s():
-            return "max_minutes"
-        return ""
-
-    def _agree(self) -> bool:
-        """Make all processes see the same clock; return whether any was asked to stop."""
-        now = time.monotonic() - self._started
-        flag = float(self._interrupted)
-        self._elapsed, stop, self._save_s, self._valid_s = self._processes.max_of(
-            [now, flag, self._save_s, self._valid_s]
-        )
-        return stop > 0
-
-    def _time_limit_s(self) -> float:
-        run = self._recipe.run
-        return run.max_minutes * 60 - run.reserve_seconds - 3 * self._save_s - self._valid_s
-
-    def _share(self) -> float:
-        """Share of the run that is over: of the time for the schedule ``time``, else of steps."""
-        run = self._recipe.run
-        if self._recipe.optimizer.schedule == "time" and run.max_minutes:
-            return min(1.0, self._elapsed / max(1.0, self._time_limit_s()))
-        return min(1.0, self._state.step / run.max_steps)
-
-    def _left_s(self, now: float) -> float:
-        run = self._recipe.run
-        per_step = now / max(1, self._state.step) if not self._before_s else 0.0
-        by_steps = (run.max_steps - self._state.step) * per_step if per_step else float("inf")
-        by_time = run.max_minutes * 60 - now if run.max_minutes else float("inf")
-        return max(0.0, min(by_steps, by_time))
-
-    @contextmanager
-    def _listening(self) -> Iterator[None]:
-        """Turn SIGTERM and SIGINT into a request to save and stop; a second one kills."""
-
-        def note(number: int, _: FrameType | None) -> None:
-            if self._interrupted:
-                raise KeyboardInterrupt
-            self._interrupted = True
-            logger.warning("signal %d: saving and stopping", number)
-
-        try:
-            old = {
-                number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT)
-            }
-        except ValueError:  # not the main thread: whoever runs us listens
-            yield
-            return
-        try:
-            yield
-        finally:
-            for number, handler in old.items():
-                signal.signal(number, handler)
-
-    def _plan_name(self, corpus: PackedCorpus) -> str:
-        """Name what the order of batches depends on."""
-        recipe = self._recipe
-        parts = {
-            "pairs": len(corpus),
-            "tokens": int(corpus.source_offsets[-1]),
-            "sets": to_mapping(corpus.meta.sets),
-            "batches": to_mapping(recipe.batch_options),
-            "profiles": recipe.data.profiles,
-            "denoise": [recipe.loss.denoise_share, to_mapping(recipe.loss.denoise)],
-            "seed": recipe.seed,
-        }
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return self._clock.reason_to_stop(step=self._state.step, n_stale=self._state.n_stale)
 
     def _say_what_is_trained(self) -> None:
         if not self._processes.is_first:
