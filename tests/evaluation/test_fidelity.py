@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sumfit.errors import DataFormatError, InputError, UnknownUnitError
 from sumfit.evaluation.fidelity import (
@@ -63,6 +65,20 @@ def test_text_rates() -> None:
     assert result.unsupported_number == pytest.approx(1 / 3)
     assert result.unknown_word == pytest.approx(1 / 3)
     assert result.truncated == pytest.approx(1 / 3)
+
+
+@given(
+    text=st.lists(
+        st.sampled_from("The OnePlus 10T 5G, U.S. 69A in 2.5% Café Иван o'Neill's 12,000".split()),
+        min_size=1,
+    ).map(" ".join),
+    n_words=st.integers(1, 9),
+)
+def test_a_texts_own_lead_is_always_supported(text: str, n_words: int) -> None:
+    lead = " ".join(text.split()[:n_words])
+    assert unsupported_names(lead, text) == ()
+    assert unsupported_numbers(lead, text) == ()
+    assert unknown_words(lead, text, ()) == ()
 
 
 @pytest.mark.parametrize(

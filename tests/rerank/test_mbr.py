@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from sumfit.errors import ConfigError, InputError
 from sumfit.hypothesis import Hypothesis
 from sumfit.rerank import MBRReranker, Reranker, get_reranker, mbr_order, tune
-from sumfit.rerank.mbr import _encode, _lcs_by_bits, _lcs_by_rows, pairwise_gains, posterior
+from sumfit.rerank.mbr import (
+    _encode,
+    _lcs_by_bits,
+    _lcs_by_rows,
+    _n_ones,
+    pairwise_gains,
+    posterior,
+)
 
 WORDS = st.lists(st.sampled_from("a b c d e".split()), max_size=9)
 LISTS = st.lists(WORDS, min_size=1, max_size=7)
@@ -79,6 +86,12 @@ def test_the_order_is_that_of_a_plain_loop(
 def test_both_subsequence_tables_agree(candidates: list[list[str]]) -> None:
     ids, _ = _encode(candidates)
     np.testing.assert_array_equal(_lcs_by_bits(ids), _lcs_by_rows(ids))
+
+
+@given(values=st.lists(st.integers(0, 2**64 - 1), min_size=1))
+def test_ones_are_counted(values: list[int]) -> None:
+    counted = _n_ones(np.array(values, dtype=np.uint64))
+    assert counted.tolist() == [value.bit_count() for value in values]
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 90])

@@ -14,9 +14,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from sumfit.decoding.piece_tables import FUNCTION_WORDS
 from sumfit.errors import DataFormatError, InputError
 from sumfit.length import UnitLike, get_unit, measure
-from sumfit.text.endings import DANGLING_WORDS, ends_completely
+from sumfit.text.endings import ends_completely
 from sumfit.text.split import split_words
 
 __all__ = [
@@ -31,14 +32,7 @@ __all__ = [
 ]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"[^\W\d_][\w'’-]*")
-_FUNCTION_WORDS = DANGLING_WORDS | frozenset(
-    """
-    it he she they we you i me him her them us this that these those there here so not no yes
-    up down out off over back away more most less very too also just than then now what how why
-    when where s t re ve ll d m don
-    """.split()
-)
+_NAME = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*")
 _SPELLED = {
     word: str(value)
     for value, word in enumerate(
@@ -167,7 +161,10 @@ def has_repeated_neighbour(words: Sequence[str]) -> bool:
 
 
 def has_repeated_word(words: Sequence[str]) -> bool:
-    """Tell whether a content word occurs twice; articles, prepositions and the like may.
+    """Tell whether a content word occurs twice.
+
+    A content word has two letters or more and is no function word, the same rule that the search
+    keeps with ``repeat_words=False``.
 
     Args:
         words: Lower-cased words.
@@ -175,7 +172,11 @@ def has_repeated_word(words: Sequence[str]) -> bool:
     Returns:
         The verdict.
     """
-    content = [word for word in words if word not in _FUNCTION_WORDS and not word.isdigit()]
+    content = [
+        word
+        for word in words
+        if len(word) > 1 and word not in FUNCTION_WORDS and not any(map(str.isdigit, word))
+    ]
     return len(set(content)) < len(content)
 
 

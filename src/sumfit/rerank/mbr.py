@@ -210,8 +210,17 @@ def _lcs_by_bits(ids: IntArray) -> IntArray:
         match = masks[:, ids[:, position]]
         kept = state & match
         state = np.bitwise_or(state + kept, state ^ kept)
-    zeros = np.unpackbits((~state).view(np.uint8), axis=-1)
-    return np.asarray(zeros.reshape(n_rows, n_rows, 64).sum(axis=2, dtype=np.int64))
+    return _n_ones(~state)
+
+
+def _n_ones(words: npt.NDArray[np.uint64]) -> IntArray:
+    """Count the one bits of each 64-bit word: sums of pairs, fours, eights, then of all bytes."""
+    one, two, four, eight = (np.uint64(shift) for shift in (1, 2, 4, 56))
+    pairs = words - ((words >> one) & np.uint64(0x5555555555555555))
+    low = np.uint64(0x3333333333333333)
+    fours = (pairs & low) + ((pairs >> two) & low)
+    eights = (fours + (fours >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.asarray((eights * np.uint64(0x0101010101010101) >> eight).astype(np.int64))
 
 
 def _lcs_by_rows(ids: IntArray) -> IntArray:
