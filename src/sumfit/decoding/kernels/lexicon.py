@@ -6,7 +6,7 @@ offsets at which words begin (`sumfit.decoding.lexicon`).
 
 from __future__ import annotations
 
-from numba import njit
+from sumfit.decoding.kernels.compiled import njit
 
 __all__ = ["is_word", "narrow", "prefix_ranges"]
 

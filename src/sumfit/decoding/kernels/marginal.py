@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
+
+from sumfit.decoding.kernels.compiled import njit
 
 __all__ = ["best_path_of", "marginals"]
 
@@ -15,7 +16,7 @@ __all__ = ["best_path_of", "marginals"]
 _SAFE = 1e-280
 
 
-@nb.njit(cache=True, nogil=True, fastmath=False)
+@njit(cache=True, nogil=True, fastmath=False)
 def _linear(
     link_prob: npt.NDArray[np.float64],
     word_logp: npt.NDArray[np.float32],
@@ -46,7 +47,7 @@ def _linear(
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _logarithmic(
     link_logp: npt.NDArray[np.float32],
     word_logp: npt.NDArray[np.float32],
@@ -83,7 +84,7 @@ def _logarithmic(
     return peak + math.log(total)
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def marginals(
     link_logp: npt.NDArray[np.float32],
     link_prob: npt.NDArray[np.float64],
@@ -124,7 +125,7 @@ def marginals(
     return result
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def best_path_of(
     link_logp: npt.NDArray[np.float32],
     word_logp: npt.NDArray[np.float32],

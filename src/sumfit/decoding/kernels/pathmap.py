@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
+
+from sumfit.decoding.kernels.compiled import njit
 
 __all__ = [
     "best_completions",
@@ -16,7 +17,7 @@ __all__ = [
 ]
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def best_words(
     word_logp: npt.NDArray[np.float32],
     cost: npt.NDArray[np.int64],
@@ -50,7 +51,7 @@ def best_words(
     return best, which
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def path_map(
     link_logp: npt.NDArray[np.float32],
     words: npt.NDArray[np.float64],
@@ -134,7 +135,7 @@ def path_map(
     return score, total, vertices[:n][::-1].copy(), places[:n][::-1].copy(), table
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def relaxed_bound(
     link_logp: npt.NDArray[np.float32],
     words: npt.NDArray[np.float64],
@@ -191,7 +192,7 @@ def relaxed_bound(
     return best
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def best_completions(
     link_logp: npt.NDArray[np.float32],
     words: npt.NDArray[np.float64],
@@ -238,7 +239,7 @@ def best_completions(
     return rest.T.copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def reach_next(
     link_logp: npt.NDArray[np.float32], mass: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
@@ -260,7 +261,7 @@ def reach_next(
     return reached
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def rank_children(
     reached: npt.NDArray[np.float64],
     word_logp: npt.NDArray[np.float32],

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.lexicon import is_word, narrow
 
 __all__ = [

@@ -11,8 +11,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.rules import (
     ENDABLE,
     FIELDS,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
+
+from sumfit.decoding.kernels.compiled import njit
 
 __all__ = ["fill_table", "top_words"]
 
 _FAR = 600.0  # nats: beyond this a new share of mass makes the old ones vanish in float64
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.int64]:
     """Find the most probable words of every vertex, best first; ties go to the smaller column.
 
@@ -52,7 +53,7 @@ def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.
     return top
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _node_of(
     keys: npt.NDArray[np.int64],
     nodes: npt.NDArray[np.int64],
@@ -71,7 +72,7 @@ def _node_of(
     return fresh
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _doubled(
     keys: npt.NDArray[np.int64], nodes: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -83,14 +84,14 @@ def _doubled(
     return new_keys, new_nodes
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     longer = np.empty(2 * array.shape[0], dtype=np.int64)
     longer[: array.shape[0]] = array
     return longer
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _reach_vertex(s, links_in, size, slot, mass, reach, peak):  # type: ignore[no-untyped-def]
     """Mass with which every kept prefix reaches vertex s, and the most of each cell."""
     for c in range(size.shape[0]):
@@ -104,7 +105,7 @@ def _reach_vertex(s, links_in, size, slot, mass, reach, peak):  # type: ignore[n
             peak[c] = max(peak[c], summed)
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _factors(  # type: ignore[no-untyped-def]
     c, words, probs, cost, first, root_reach, is_empty, peak, scale, factor
 ):
@@ -132,7 +133,7 @@ def _factors(  # type: ignore[no-untyped-def]
     return lifted
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _insert(rank, code, count, new_rank, new_code):  # type: ignore[no-untyped-def]
     """Insert one entry into a list, best rank first; return how many there are."""
     if count == rank.shape[0]:
@@ -147,7 +148,7 @@ def _insert(rank, code, count, new_rank, new_code):  # type: ignore[no-untyped-d
     return count + 1
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _choose(  # type: ignore[no-untyped-def]
     c,
     words,
@@ -203,7 +204,7 @@ def _choose(  # type: ignore[no-untyped-def]
     return count
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _release(  # type: ignore[no-untyped-def]
     c, size, count, code, node, slot, place, free, n_free
 ):
@@ -221,7 +222,7 @@ def _release(  # type: ignore[no-untyped-def]
     return n_free
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _collect(low, size, node, parent, word, depth, n_vertices):  # type: ignore[no-untyped-def]
     """Read the words of every prefix kept within the budget off the tree."""
     n_found = 0
@@ -241,7 +242,7 @@ def _collect(low, size, node, parent, word, depth, n_vertices):  # type: ignore[
     return columns, lengths
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def fill_table(
     link_prob_to: npt.NDArray[np.float64],
     word_logp: npt.NDArray[np.float32],

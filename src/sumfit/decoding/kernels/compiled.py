@@ -1,0 +1,133 @@
+"""Where compiled loops are kept between runs: `njit`, with a cache that can be trusted.
+
+Owns the place of the cache. numba keeps it beside the source and looks at the one file a function
+is written in; that is not enough. A loop that calls a loop of another file would go on using its
+old code after an upgrade, and a package directory that cannot be written, without a home
+directory, is an error. So every module has a directory of its own, named by the content of the
+file and of all files that it takes loops from.
+
+The base is ``SUMFIT_CACHE_DIR`` if set; else the package's ``__pycache__``, the user's cache
+directory or a private temporary directory, the first that can be written. Several processes may
+start at once: numba replaces its files atomically.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+__all__ = ["cache_base", "cache_key", "njit"]
+
+_PACKAGE = "sumfit.decoding.kernels"
+_IMPORT = re.compile(rf"^from {re.escape(_PACKAGE)}(?:\.(\w+))? import (.+)$", re.MULTILINE)
+
+
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile as `numba.njit` does, with the cache in its own place.
+
+    Args:
+        function: The function, if there are no options.
+        **options: Options of `numba.njit`.
+
+    Returns:
+        The compiled function, or a decorator.
+    """
+    if function is None:
+        return lambda given: njit(given, **options)
+    module = function.__module__.rpartition(".")[2]
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    base = Path(before) if before else cache_base()
+    config.CACHE_DIR = str(base / f"sumfit-{module}-{cache_key(module)}")
+    try:
+        return numba.njit(**options)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+@cache
+def cache_key(module: str) -> str:
+    """Name the code of a module: its own and that of every module it takes loops from.
+
+    Args:
+        module: Name of a module of this package.
+
+    Returns:
+        12 hexadecimal digits.
+    """
+    folder = Path(__file__).parent
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in found or not (folder / f"{name}.py").is_file():
+            continue
+        found.add(name)
+        waiting += _taken_from((folder / f"{name}.py").read_text(encoding="utf-8"))
+    digest = hashlib.sha256()
+    for name in sorted(found):
+        digest.update(name.encode() + b"\0" + (folder / f"{name}.py").read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+@cache
+def cache_base() -> Path:
+    """Choose where caches are kept.
+
+    Returns:
+        A directory that can be written; temporary if there is no other.
+    """
+    chosen = os.environ.get("SUMFIT_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    candidates = [
+        *([Path(chosen)] if chosen else []),
+        Path(__file__).parent / "__pycache__",
+        Path(os.path.expanduser(home)) / "sumfit",
+        Path(tempfile.gettempdir()) / f"sumfit-{_user()}",
+    ]
+    for candidate in candidates:
+        if _is_usable(candidate):
+            return candidate
+    fresh = tempfile.mkdtemp(prefix="sumfit-")
+    atexit.register(shutil.rmtree, fresh, ignore_errors=True)
+    return Path(fresh)
+
+
+def _taken_from(source: str) -> list[str]:
+    """Modules of this package that a source text imports from."""
+    modules = []
+    for module, names in _IMPORT.findall(source):
+        modules += [module] if module else re.findall(r"\w+", names)
+    return modules
+
+
+def _is_usable(directory: Path) -> bool:
+    """Whether a directory can be written, and by nobody who may not also write the package."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=directory).close()
+        if directory.parent == Path(tempfile.gettempdir()):
+            facts = directory.lstat()
+            return (
+                stat.S_ISDIR(facts.st_mode)
+                and facts.st_uid == _user()
+                and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            )
+    except OSError:
+        return False
+    return True
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
