@@ -96,6 +96,19 @@ def test_target_longer_than_the_graph_is_named_counted_and_left_out(model: DAT) 
     assert all(grad is not None and grad.isfinite().all() for grad in grads.values())
 
 
+def test_ngram_stage_learns_and_has_its_weight(model: DAT) -> None:
+    batch = make_batch()
+    parts = [objective(model, batch, ngram_weight=w).loss.item() for w in (0.0, 0.5, 1.0)]
+    assert parts[1] == pytest.approx((parts[0] + parts[2]) / 2, rel=1e-5)
+    assert 0 < parts[2] < 1
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(60):
+        optimizer.zero_grad()
+        objective(model, batch, ngram_weight=0.9).loss.backward()
+        optimizer.step()
+    assert objective(model, batch, ngram_weight=1.0).loss.item() < 0.3
+
+
 def test_every_weight_learns_under_autocast_with_glancing(model: DAT) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         out = objective(model, make_batch(), glance_ratio=0.5, label_smoothing=0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sumfit.losses.dag_loss import DagNll, best_alignment, dag_nll
 from sumfit.losses.glancing import choose_revealed
+from sumfit.losses.ngram import ngram_loss
 from sumfit.losses.objective import GraphModel, LossOutput, objective
 from sumfit.losses.vocab import guess_words, score_words
 
@@ -15,6 +16,7 @@ __all__ = [
     "choose_revealed",
     "dag_nll",
     "guess_words",
+    "ngram_loss",
     "objective",
     "score_words",
 ]

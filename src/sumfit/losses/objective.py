@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from sumfit.losses.dag_loss import best_alignment, dag_nll
 from sumfit.losses.glancing import choose_revealed
+from sumfit.losses.ngram import ngram_loss
 from sumfit.losses.vocab import guess_words, score_words
 
 __all__ = ["GraphModel", "LossOutput", "objective"]
@@ -86,6 +87,7 @@ def objective(
     *,
     glance_ratio: float = 0.0,
     label_smoothing: float = 0.0,
+    ngram_weight: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> LossOutput:
     """Return the loss of one batch.
@@ -105,71 +107,82 @@ def objective(
             for a model with limit buckets ``limit_bucket (B,)``.
         glance_ratio: Share of the wrong target words revealed; 0 skips the first pass.
         label_smoothing: ``e``, in [0, 1).
+        ngram_weight: Share of the loss given to `ngram_loss` of bigrams, per target word; 0 to 1.
         generator: Randomness of glancing; the global one if ``None``.
 
     Returns:
         Loss and counts.
     """
     target_ids, n_vertices = batch["target_ids"], batch["n_vertices"]
-    n_targets = (target_ids != 0).sum(dim=1)
+    lengths = {"n_vertices": n_vertices, "n_targets": (target_ids != 0).sum(dim=1)}
     memory, source_mask = model.encode(batch["source_ids"])
     mask = batch["vertex_mask"] if "vertex_mask" in batch else model.vertex_mask(n_vertices)
     vertex_ids = model.vertex_ids(mask)
-    limit_bucket = batch.get("limit_bucket")
-    revealed = alignment = None
-    stats: dict[str, Tensor] = {}
+    source = (memory, source_mask, batch.get("limit_bucket"))
+    glanced: _Glanced | None = None
     if glance_ratio > 0:
         with torch.no_grad():
-            hidden = model.decode(vertex_ids, mask, memory, source_mask, limit_bucket)
-            alignment, is_right = _align(model, hidden, mask, target_ids, n_vertices, n_targets)
-            revealed = choose_revealed(
-                alignment,
-                is_right=is_right,
-                n_targets=n_targets,
-                ratio=glance_ratio,
-                generator=generator,
-            )
-            words = target_ids.gather(1, alignment.clamp(min=0))
-            vertex_ids = torch.where(revealed, words, vertex_ids)
-            total = n_targets.sum().clamp(min=1)
-            stats = {"revealed": revealed.sum() / total, "right": is_right.sum() / total}
+            hidden = model.decode(vertex_ids, mask, *source)
+        glanced = _glance(model, hidden, mask, target_ids, lengths, glance_ratio, generator)
+        vertex_ids = torch.where(glanced.revealed, glanced.words, vertex_ids)
         # Weights that autocast rounded without recording must not serve the recorded pass.
         torch.clear_autocast_cache()
 
-    hidden = model.decode(vertex_ids, mask, memory, source_mask, limit_bucket)
+    hidden = model.decode(vertex_ids, mask, *source)
     scores = score_words(hidden, model.embedding.weight, target_ids, n_special=model.n_special)
     match_logp = scores.match_logp
-    if revealed is not None and alignment is not None:
-        match_logp = _force(match_logp, alignment, revealed)
+    if glanced is not None:
+        match_logp = _force(match_logp, glanced.alignment, glanced.revealed)
     links = model.link_logp(hidden, mask)
-    nll, posterior = dag_nll(match_logp, links, n_vertices=n_vertices, n_targets=n_targets)
+    nll, posterior = dag_nll(match_logp, links, **lengths)
     loss = nll
     if label_smoothing > 0:
         on_path = posterior.sum(dim=2)
-        if revealed is not None:
-            on_path = on_path.masked_fill(revealed, 0.0)
+        if glanced is not None:
+            on_path = on_path.masked_fill(glanced.revealed, 0.0)
         # where: 0 * NaN would let a bad item through.
         smooth = torch.where(on_path > 0, on_path * scores.uniform_nll, 0.0).sum(dim=1)
         loss = (1 - label_smoothing) * nll + label_smoothing * smooth
-    return _total(loss, nll, n_targets, stats)
+    if ngram_weight > 0:
+        n_targets = lengths["n_targets"]
+        missed = ngram_loss(
+            match_logp, links, target_ids, n_vertices=n_vertices, n_targets=n_targets
+        )
+        loss = (1 - ngram_weight) * loss + ngram_weight * missed * n_targets
+    return _total(loss, nll, lengths["n_targets"], {} if glanced is None else glanced.stats)
 
 
-def _align(
+class _Glanced(NamedTuple):
+    """``(B, S)`` best alignment, vertices revealed and the words they are shown; shares to log."""
+
+    alignment: Tensor
+    revealed: Tensor
+    words: Tensor
+    stats: dict[str, Tensor]
+
+
+@torch.no_grad()
+def _glance(
     model: GraphModel,
     hidden: Tensor,
     mask: Tensor,
     target_ids: Tensor,
-    n_vertices: Tensor,
-    n_targets: Tensor,
-) -> tuple[Tensor, Tensor]:
-    """Return the best alignment and where the vertex would have emitted that word by itself."""
-    weight = model.embedding.weight
+    lengths: dict[str, Tensor],
+    ratio: float,
+    generator: torch.Generator | None,
+) -> _Glanced:
+    """Align the target to the graph as it is, and pick the words to reveal."""
+    weight, n_targets = model.embedding.weight, lengths["n_targets"]
     match_logp, best = guess_words(hidden, weight, target_ids, n_special=model.n_special)
-    alignment = best_alignment(
-        match_logp, model.link_logp(hidden, mask), n_vertices=n_vertices, n_targets=n_targets
-    )
+    alignment = best_alignment(match_logp, model.link_logp(hidden, mask), **lengths)
     words = target_ids.gather(1, alignment.clamp(min=0))
-    return alignment, (best == words) & (alignment >= 0)
+    is_right = (best == words) & (alignment >= 0)
+    revealed = choose_revealed(
+        alignment, is_right=is_right, n_targets=n_targets, ratio=ratio, generator=generator
+    )
+    n_words = n_targets.sum().clamp(min=1)
+    stats = {"revealed": revealed.sum() / n_words, "right": is_right.sum() / n_words}
+    return _Glanced(alignment, revealed, words, stats)
 
 
 def _force(match_logp: Tensor, alignment: Tensor, revealed: Tensor) -> Tensor:
