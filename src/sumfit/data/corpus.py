@@ -12,7 +12,8 @@ validation split also has ``texts.jsonl``.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -164,6 +165,22 @@ class PackedCorpus:
         ):
             raise DataFormatError(f"{folder}: offsets and tokens do not fit; pack again")
         return corpus
+
+    def reweighted(self, sets: Sequence[PackedSet]) -> PackedCorpus:
+        """Give sets other weights than they were packed with.
+
+        Args:
+            sets: New weights, by name and profile; sets not named keep theirs.
+
+        Returns:
+            The same pairs.
+        """
+        weights = {(entry.name, entry.profile): entry.weight for entry in sets}
+        changed = tuple(
+            replace(entry, weight=weights.get((entry.name, entry.profile), entry.weight))
+            for entry in self.meta.sets
+        )
+        return replace(self, meta=replace(self.meta, sets=changed))
 
     def item(self, index: int) -> tuple[IntArray, IntArray]:
         """Take one pair.

@@ -96,7 +96,8 @@ class Trainer:
         self.model.to(processes.device).train()
         run = recipe.run
         self._optimiser = Optimiser(self.model, recipe.optimizer, processes, run.log_every)
-        corpus = PackedCorpus.open(recipe.corpus, "train")
+        weights = [entry for spec in recipe.data.sets for entry in spec.packed_sets]
+        corpus = PackedCorpus.open(recipe.corpus, "train").reweighted(weights)
         self.stream = BatchStream(
             corpus,
             recipe.batch_options,
