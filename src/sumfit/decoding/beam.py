@@ -62,10 +62,9 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
         first_class_cost,
         first_class_start,
         tables.other,
-        tables.other_cost,
-        tables.other_first_cost,
+        tables.graph.other_costs,
+        tables.graph.other_first_costs,
         tables.table[0, 0],
-        _running_maximum(tables),
         tables.scale,
         tables.high,
         tables.high - tables.low,
@@ -85,22 +84,6 @@ def _classes(cost: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.ND
     """Distinct costs of a sorted array, and where each begins (one more entry for the end)."""
     starts = np.flatnonzero(np.diff(cost, prepend=-1))
     return cost[starts], np.append(starts, cost.size).astype(np.int64)
-
-
-def _running_maximum(tables: SearchTables) -> npt.NDArray[np.float64]:
-    """Bound what may follow when at least some amount is spent: layers r and below.
-
-    With a minimum length less left to spend may allow more, so the bound for a word whose cost
-    is only known to be at least so much is the maximum over all layers it may lead to.
-    """
-    layers: npt.NDArray[np.float64] = tables.table[0, 0]
-    if tables.low == 0 or not (tables.other > 0.0).any():
-        return layers
-    over = layers.copy()
-    for r in range(1, over.shape[0]):
-        below = over[r - 1] * np.exp(tables.scale[r - 1] - tables.scale[r])
-        np.maximum(over[r], below, out=over[r])
-    return over
 
 
 def _certified(item: Hypothesis, bound: float) -> Hypothesis:

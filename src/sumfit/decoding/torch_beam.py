@@ -53,12 +53,11 @@ def seqmap_beam_batch(
     """
     any_ending = is_any_ending(ending)
     gain = math.exp(bonus)
-    words = batch.word_logp.exp() * gain
-    other = batch.other_logp.exp() * gain if batch.other_cost is not None else None
+    words = _words(batch) * gain
     links = batch.link_logp.exp()
     ends = _ends(batch, any_ending)
-    bounds = _bounds(batch, words, links, ends, other)
-    search = _Beam(batch, words, links, ends, other, bounds, beam_size, n_best)
+    bounds = _bounds(batch, words, links, ends)
+    search = _Beam(batch, words, links, ends, bounds, beam_size, n_best)
     n_steps = batch.most_words
     for step in range(n_steps):
         search.step(step)
@@ -74,44 +73,39 @@ class _Bounds:
     Attributes:
         table: ``(R, B, n)`` bounds times ``exp(-scale)``.
         scale: ``(R, B)`` natural logs; ``-inf`` for a layer of zeros.
-        over: ``(R, B, n)`` running maximum of the bounds over the layers.
-        over_scale: ``(R, B)`` scale of ``over``.
     """
 
     table: Tensor
     scale: Tensor
-    over: Tensor
-    over_scale: Tensor
 
 
-def _classes(cost: Tensor, costs: tuple[int, ...]) -> Tensor:
-    """Place of each word's cost among the distinct ones, ``(B, W)``; D for one too dear."""
-    known = torch.tensor(costs, dtype=torch.int64, device=cost.device)
-    return torch.searchsorted(known, cost)
+def _words(batch: DAGBatch) -> Tensor:
+    """Word probabilities, then one column that bounds all other words, then zeros to a round W."""
+    width = batch.word_logp.shape[2]
+    room = -(-(width + 1) // 8) * 8 - width
+    words = torch.nn.functional.pad(batch.word_logp, (0, room), value=-torch.inf).exp()
+    if batch.has_other:
+        words[:, :, width] = batch.other_logp.exp()
+    return words
 
 
-def _most_by_class(values: Tensor, kind: Tensor, n_classes: int) -> Tensor:
-    """Greatest of each row's values in every class: ``(B, n, D)`` from (B, n, W)."""
-    most = torch.zeros((*values.shape[:2], n_classes + 1), dtype=values.dtype, device=values.device)
-    most.scatter_reduce_(2, kind[:, None].expand_as(values), values, "amax")
-    return most[:, :, :n_classes]
+def _kinds(cost: Tensor, costs: Tensor, width: int) -> Tensor:
+    """Place of each column's cost among the distinct ones, ``(B, W')``; D for none of them."""
+    kind = torch.searchsorted(costs, cost)
+    return torch.nn.functional.pad(kind, (0, width - kind.shape[1]), value=costs.shape[0])
 
 
-def _bounds(
-    batch: DAGBatch, words: Tensor, links: Tensor, ends: Tensor, other: Tensor | None
-) -> _Bounds:
+def _bounds(batch: DAGBatch, words: Tensor, links: Tensor, ends: Tensor) -> _Bounds:
     """Fill the bounds, layer by layer: one product ``(n, n) x (n, W)`` each."""
-    kind = _classes(batch.cost, batch.costs)
-    n_classes = len(batch.costs)
-    is_free = n_classes > 0 and batch.costs[0] == 0
-    free_words = words * (batch.cost == 0)[:, None] if is_free else None
+    width, n_classes = batch.word_logp.shape[2], len(batch.costs)
+    kind = _kinds(batch.cost, batch.cost_values, words.shape[2])
+    is_free = (kind == 0)[:, None]
+    is_free[:, :, width] = True  # the word that stands for all others may have any cost
+    free_words = words * is_free if n_classes and batch.costs[0] == 0 else None
     slack = batch.high - batch.low
     gains: list[Tensor] = []
-    leaving: list[Tensor] = []
     layers: list[Tensor] = []
     scales: list[Tensor] = []
-    overs: list[Tensor] = []
-    over_scales: list[Tensor] = []
     never = torch.full_like(ends[:, 0], -torch.inf)
     for r in range(batch.most + 1):
         values = [ends]
@@ -120,66 +114,42 @@ def _bounds(
             if 0 < cost <= r:
                 values.append(gains[r - cost][:, :, d])
                 factors.append(scales[r - cost])
-        if other is not None and batch.other_cost is not None and 0 < batch.other_cost <= r:
-            values.append(leaving[r - batch.other_cost])
-            factors.append(over_scales[r - batch.other_cost])
         logs = torch.stack(factors)
         base = logs.amax(0)
         base = torch.where(torch.isinf(base), 0.0, base)
         layer = (torch.stack(values) * (logs - base).exp()[:, :, None]).amax(0)
-        if free_words is not None or (other is not None and batch.other_cost == 0):
-            leave = other if batch.other_cost == 0 else None
-            below = None
-            if leave is not None and batch.has_minimum and r > 0:
-                below = leaving[r - 1] * (over_scales[r - 1] - base).exp()[:, None]
-            layer = _settle(layer, links, free_words, leave, below)
+        if free_words is not None:
+            layer = _settle(layer, links, free_words)
         peak = layer.amax(1)
         is_live = peak > 0
         layer = layer / torch.where(is_live, peak, 1.0)[:, None]
         layer = torch.where(layer > 0, layer.clamp(min=_TINY), layer)
         layers.append(layer)
         scales.append(torch.where(is_live, base + peak.log(), never))
-        weighted = links * layer[:, None]
-        product = torch.bmm(weighted, words)
-        gains.append(_most_by_class(product, kind, n_classes))
-        over, over_scale = layer, scales[-1]
-        if batch.has_minimum and r > 0:
-            over_scale = torch.maximum(over_scales[-1], scales[-1])
-            safe = torch.where(torch.isinf(over_scale), 0.0, over_scale)
-            over = torch.maximum(
-                overs[-1] * (over_scales[-1] - safe).exp()[:, None],
-                layer * (scales[-1] - safe).exp()[:, None],
-            )
-        overs.append(over)
-        over_scales.append(over_scale)
-        if other is not None:
-            leaving.append(torch.bmm(links, (other * over)[:, :, None])[:, :, 0])
-    return _Bounds(
-        torch.stack(layers), torch.stack(scales), torch.stack(overs), torch.stack(over_scales)
-    )
+        product = torch.bmm(links * layer[:, None], words)
+        gains.append(_most_by_class(product, kind, n_classes, width))
+    return _Bounds(torch.stack(layers), torch.stack(scales))
 
 
-def _settle(
-    layer: Tensor,
-    links: Tensor,
-    free_words: Tensor | None,
-    leave: Tensor | None,
-    below: Tensor | None,
-) -> Tensor:
+def _most_by_class(values: Tensor, kind: Tensor, n_classes: int, width: int) -> Tensor:
+    """Greatest of each row's values in every class of cost, column `width` being in all."""
+    if n_classes == 1:
+        values = torch.where((kind == 0)[:, None], values, values[:, :, width, None])
+        return values.amax(2, keepdim=True)
+    most = torch.zeros((*values.shape[:2], n_classes + 1), dtype=values.dtype, device=kind.device)
+    most.scatter_reduce_(2, kind[:, None].expand_as(values), values, "amax")
+    return torch.maximum(most[:, :, :n_classes], values[:, :, width, None])
+
+
+def _settle(layer: Tensor, links: Tensor, free_words: Tensor) -> Tensor:
     """Let a layer refer to itself through words of cost 0 until nothing changes.
 
     Links go forwards only, so after at most n rounds it has settled.
     """
-    start = layer if below is None else torch.maximum(layer, below)
+    start = layer
     for done in range(layer.shape[1]):
         before = layer
-        layer = start
-        if free_words is not None:
-            going_on = torch.bmm(links * before[:, None], free_words).amax(2)
-            layer = torch.maximum(layer, going_on)
-        if leave is not None:
-            outside = torch.bmm(links, (leave * before)[:, :, None])[:, :, 0]
-            layer = torch.maximum(layer, outside)
+        layer = torch.maximum(start, torch.bmm(links * before[:, None], free_words).amax(2))
         if done % _ROUNDS == _ROUNDS - 1 and torch.equal(layer, before):
             break
     return layer
@@ -194,7 +164,6 @@ class _Beam:
         words: Tensor,
         links: Tensor,
         ends: Tensor,
-        other: Tensor | None,
         bounds: _Bounds,
         beam_size: int,
         n_best: int,
@@ -202,10 +171,11 @@ class _Beam:
         size = words.shape[0]
         device = words.device
         self._batch, self._words, self._links, self._ends = batch, words, links, ends
-        self._by_word = words.transpose(1, 2).contiguous()
-        self._other, self._bounds, self._beam_size = other, bounds, beam_size
-        self._kind = _classes(batch.cost, batch.costs)
-        self._first_kind = _classes(batch.first_cost, batch.first_costs)
+        self._width = batch.word_logp.shape[2]
+        self._by_word = words[:, :, : self._width].transpose(1, 2).contiguous()
+        self._bounds, self._beam_size = bounds, beam_size
+        self._kind = torch.searchsorted(batch.cost_values, batch.cost)
+        self._first_kind = torch.searchsorted(batch.first_cost_values, batch.first_cost)
         self._item = torch.arange(size, device=device)[:, None]
         self._reach = batch.first_logp.exp()[:, None]
         self._log_mass = torch.zeros((size, 1), device=device)
@@ -224,7 +194,6 @@ class _Beam:
         """Choose the K best children of every graph."""
         batch = self._batch
         worth, base = self._weigh(step)
-        self._bound_outside(step)
         floor = (self._found[:, -1] - base).exp()
         worth = torch.where(worth > floor[:, None], worth, 0.0)
         n_kept = min(self._beam_size, worth.shape[1])
@@ -272,17 +241,19 @@ class _Beam:
         )
 
     def _weigh(self, step: int) -> tuple[Tensor, Tensor]:
-        """Bound every child (Eq. A9): ``(B, K * W)`` relative to ``exp(base)``, and (B,) base."""
+        """Bound every child (Eq. A9): ``(B, K * W)`` relative to ``exp(base)``, and (B,) base.
+
+        Sequences that go on with a word outside the candidates count as pruned here.
+        """
         batch, bounds = self._batch, self._bounds
-        costs = batch.first_costs if step == 0 else batch.costs
+        costs = batch.first_cost_values if step == 0 else batch.cost_values
         kind = self._first_kind if step == 0 else self._kind
         size, n_kept, n = self._reach.shape
-        width = batch.word_ids.shape[1]
-        device = self._reach.device
-        if not costs:
-            zeros = torch.zeros((size, n_kept * width), device=device)
-            return zeros, torch.zeros(size, device=device)
-        rest = self._rest[:, :, None] - torch.tensor(costs, device=device)
+        n_classes, width = costs.shape[0], self._width
+        if n_classes == 0:
+            zeros = torch.zeros((size, n_kept * width), device=self._reach.device)
+            return zeros, zeros[:, 0]
+        rest = self._rest[:, :, None] - costs
         layer = rest.clamp(min=0)
         scale = bounds.scale[layer, self._item[:, :, None]]
         scale = torch.where(rest >= 0, scale + self._log_mass[:, :, None], -torch.inf)
@@ -290,25 +261,15 @@ class _Beam:
         base = torch.where(torch.isinf(base), 0.0, base)
         weight = (scale - base[:, None, None]).exp()[:, :, :, None]
         share = self._reach[:, :, None] * bounds.table[layer, self._item[:, :, None]] * weight
-        worth = torch.bmm(share.reshape(size, n_kept * len(costs), n), self._words)
-        worth = worth.reshape(size, n_kept, len(costs), width)
-        at = kind.clamp(max=len(costs) - 1)[:, None, None].expand(-1, n_kept, 1, -1)
-        worth = torch.gather(worth, 2, at)[:, :, 0] if len(costs) > 1 else worth[:, :, 0]
-        worth = torch.where((kind < len(costs))[:, None], worth, 0.0)
+        worth = torch.bmm(share.reshape(size, n_kept * n_classes, n), self._words)
+        if batch.has_other:
+            outside = worth[:, :, width].amax(1).log() + base
+            self._pruned = torch.maximum(self._pruned, outside)
+        worth = worth[:, :, :width].reshape(size, n_kept, n_classes, width)
+        at = kind.clamp(max=n_classes - 1)[:, None, None].expand(-1, n_kept, 1, -1)
+        worth = torch.gather(worth, 2, at)[:, :, 0] if n_classes > 1 else worth[:, :, 0]
+        worth = torch.where((kind < n_classes)[:, None], worth, 0.0)
         return worth.flatten(1), base
-
-    def _bound_outside(self, step: int) -> None:
-        """Count sequences that leave the candidates after a prefix of the beam as pruned."""
-        batch, bounds = self._batch, self._bounds
-        cost = batch.other_first_cost if step == 0 else batch.other_cost
-        if self._other is None or cost is None:
-            return
-        rest = self._rest - cost
-        layer = rest.clamp(min=0)
-        value = (self._reach * self._other[:, None] * bounds.over[layer, self._item]).sum(2).log()
-        value = value + self._log_mass + bounds.over_scale[layer, self._item]
-        value = torch.where((rest >= 0) & ~torch.isnan(value), value, -torch.inf)
-        self._pruned = torch.maximum(self._pruned, value.amax(1))
 
     def _record(self, closed: Tensor, step: int) -> None:
         """Keep the N best finished sequences."""

@@ -43,10 +43,11 @@ class DAGBatch:
         high: ``(B,)`` most allowed total of each item, at most `most`.
         costs: Distinct costs that a word may have, ascending, none above `most`.
         first_costs: The same for first words.
+        cost_values: ``(D,)`` ``costs`` on the device.
+        first_cost_values: The same for first words.
         most: Greatest of ``high``, known to the host.
-        other_cost: Least cost of any word that is no candidate; ``None`` if there is none.
-        other_first_cost: The same as the first word.
-        has_minimum: Whether any item has a least total above 0.
+        has_other: Whether any word that is no candidate may have a probability above 0; such a
+            word may have any cost in ``costs`` (``first_costs`` as the first word).
     """
 
     word_ids: Tensor
@@ -61,10 +62,10 @@ class DAGBatch:
     high: Tensor
     costs: tuple[int, ...]
     first_costs: tuple[int, ...]
+    cost_values: Tensor
+    first_cost_values: Tensor
     most: int
-    other_cost: int | None
-    other_first_cost: int | None
-    has_minimum: bool
+    has_other: bool
 
     @classmethod
     def pack(
@@ -173,6 +174,8 @@ class DAGBatch:
         high = torch.tensor([min(b.high, most) for b in budgets], device=device)
         costs = torch.from_numpy(np.minimum(unit_cost, most + 1).astype(np.int64)).to(device)
         firsts = torch.from_numpy(np.minimum(first_cost, most + 1).astype(np.int64)).to(device)
+        distinct = tuple(np.unique(unit_cost[unit_cost <= most]).tolist())
+        first_distinct = tuple(np.unique(first_cost[first_cost <= most]).tolist())
         return cls(
             word_ids=word_ids,
             word_logp=word_logp,
@@ -184,12 +187,12 @@ class DAGBatch:
             first_cost=firsts[word_ids],
             low=low,
             high=high,
-            costs=tuple(np.unique(unit_cost[unit_cost <= most]).tolist()),
-            first_costs=tuple(np.unique(first_cost[first_cost <= most]).tolist()),
+            costs=distinct,
+            first_costs=first_distinct,
+            cost_values=torch.tensor(distinct, dtype=torch.int64, device=device),
+            first_cost_values=torch.tensor(first_distinct, dtype=torch.int64, device=device),
             most=most,
-            other_cost=int(unit_cost.min()) if has_other else None,
-            other_first_cost=int(first_cost.min()) if has_other else None,
-            has_minimum=any(budget.low > 0 for budget in budgets),
+            has_other=has_other,
         )
 
     @property

@@ -84,16 +84,16 @@ def _opening(batch: DAGBatch, bonus: float) -> tuple[Tensor, Tensor]:
     opening = torch.full(shape, -torch.inf, dtype=torch.float64, device=device)
     column = torch.zeros(shape, dtype=torch.int64, device=device)
     if batch.first_costs:
-        at = torch.tensor(batch.first_costs, device=device)
+        at = batch.first_cost_values
         opening[:, :, at] = batch.first_logp.double()[:, :, None] + first
         column[:, :, at] = first_column
     return opening, column
 
 
-def _shifts(costs: tuple[int, ...], n_costs: int, device: torch.device) -> Tensor:
+def _shifts(costs: Tensor, n_costs: int) -> Tensor:
     """Cost before a word of each cost, ``(D, C+1)``; C+1, a place of ``-inf``, where below 0."""
-    before = torch.arange(n_costs)[None] - torch.tensor(costs, dtype=torch.int64)[:, None]
-    return torch.where(before < 0, n_costs, before).to(device)
+    before = torch.arange(n_costs, device=costs.device)[None] - costs[:, None]
+    return torch.where(before < 0, n_costs, before)
 
 
 def _fill_paths(
@@ -101,7 +101,7 @@ def _fill_paths(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Fill the table (Eq. A5): scores, vertex before (-1 for the start) and word, (B, n, C+1)."""
     n, n_costs = opening.shape[1:]
-    shifts = _shifts(batch.costs, n_costs, opening.device)
+    shifts = _shifts(batch.cost_values, n_costs)
     links = batch.link_logp.double()
     table, came_by = opening.clone(), opening_column.clone()
     came_from = torch.full_like(came_by, -1)
@@ -151,29 +151,27 @@ def _walk_back(
 def _path_bound(
     batch: DAGBatch, table: Tensor, best: Tensor, closing: Tensor, bonus: float
 ) -> Tensor:
-    """Bound the score of every path with a word outside the candidates: ``(B,)``."""
+    """Bound the score of every path with a word outside the candidates, at the least cost."""
     size, n, n_costs = table.shape
     bound = torch.full((size,), -torch.inf, dtype=torch.float64, device=table.device)
-    if batch.other_cost is None or batch.other_first_cost is None:
+    if not batch.has_other:
         return bound
     spent = torch.arange(n_costs, device=table.device)
     is_within = (spent <= batch.high[:, None])[:, None]
     links = batch.link_logp.double()
     other = batch.other_logp.double() + bonus
     over = torch.full_like(table, -torch.inf)
-    if batch.other_first_cost < n_costs:
-        over[:, :, batch.other_first_cost] = batch.first_logp.double() + other
-    shifts = _shifts(batch.costs, n_costs, table.device)
-    leave = _shifts((batch.other_cost,), n_costs, table.device)[0]
-    for j in range(1, n):
+    if batch.first_costs:
+        over[:, :, batch.first_costs[0]] = batch.first_logp.double() + other
+    shifts = _shifts(batch.cost_values, n_costs)
+    for j in range(1, n if batch.costs else 1):
         step = links[:, :j, j, None]
         plain = (table[:, :j] + step).amax(1)
         beyond = (over[:, :j] + step).amax(1)
         padded = torch.nn.functional.pad(torch.maximum(plain, beyond), (0, 1), value=-torch.inf)
-        value = padded[:, leave] + other[:, j, None]
-        if batch.costs:
-            padded = torch.nn.functional.pad(beyond, (0, 1), value=-torch.inf)
-            value = torch.maximum(value, (padded[:, shifts] + best[:, j, :, None]).amax(1))
-        over[:, j] = torch.maximum(over[:, j], value)
+        leave = padded[:, shifts[0]] + other[:, j, None]
+        padded = torch.nn.functional.pad(beyond, (0, 1), value=-torch.inf)
+        value = (padded[:, shifts] + best[:, j, :, None]).amax(1)
+        over[:, j] = torch.maximum(over[:, j], torch.maximum(leave, value))
     final = (over + closing[:, :, None]).masked_fill(~is_within, -torch.inf)
     return final.flatten(1).amax(1)

@@ -123,16 +123,18 @@ def _rank_children(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _bound_outside(  # type: ignore[no-untyped-def]
-    n_active, rest, log_mass, reach, other, least_cost, over, scale
+    n_active, rest, log_mass, reach, other, costs, table, scale
 ):
     """Bound every sequence that goes on from a prefix of the beam with an outside word."""
     bound = -np.inf
     for k in range(n_active):
-        r = rest[k] - least_cost
-        if r >= 0:
+        for cost in costs:
+            r = rest[k] - cost
+            if r < 0:
+                break
             value = 0.0
             for j in range(other.shape[0]):
-                value += reach[k, j] * other[j] * over[r, j]
+                value += reach[k, j] * other[j] * table[r, j]
             if value > 0.0:
                 bound = max(bound, math.log(value) + log_mass[k] + scale[r])
     return bound
@@ -167,10 +169,9 @@ def run_beam(  # type: ignore[no-untyped-def]
     first_class_cost,
     first_class_start,
     other,
-    other_cost,
-    other_first_cost,
+    other_costs,
+    other_first_costs,
     table,
-    over,
     scale,
     high,
     slack,
@@ -180,10 +181,11 @@ def run_beam(  # type: ignore[no-untyped-def]
     """Search prefixes piece by piece (Eq. A10).
 
     ``prob`` (W, n); ``order`` the columns in order of cost, cut into classes of one cost each by
-    ``class_start`` (D+1,); ``first_order`` the same for first costs; ``table`` (R, n) bounds
-    times ``exp(-scale)``, ``over`` (R, n) their running maximum over layers in the same scale.
-    Returns the finished columns ``(N, n)`` padded with -1, the bound on everything pruned, the
-    bound on every sequence with a word outside the candidates, and the prefixes expanded.
+    ``class_start`` (D+1,); ``first_order`` the same for first costs; ``other_costs`` the
+    distinct costs of words outside the candidates, ascending; ``table`` (R, n) bounds times
+    ``exp(-scale)``. Returns the finished columns ``(N, n)`` padded with -1, the bound on
+    everything pruned, the bound on every sequence with a word outside the candidates, and the
+    prefixes expanded.
     """
     n_words, n = prob.shape
     most = 0.0
@@ -222,8 +224,8 @@ def run_beam(  # type: ignore[no-untyped-def]
                 log_mass,
                 reach,
                 other,
-                other_first_cost if step == 0 else other_cost,
-                over,
+                other_first_costs if step == 0 else other_costs,
+                table,
                 scale,
             ),
         )
