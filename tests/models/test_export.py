@@ -148,7 +148,8 @@ def test_quantised_rows_are_within_half_a_step() -> None:
     weight[3] = 0
     values, scale = quantise(weight)
     assert values.dtype == np.int8
-    assert np.abs(values).max() == 127
+    assert 2 * 255 * int(np.abs(values).max()) <= 32767  # no saturation without VNNI
+    assert np.abs(values).max() == 64
     assert (np.abs(values * scale[:, None] - weight) <= scale[:, None] * 0.501).all()
 
 

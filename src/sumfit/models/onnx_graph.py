@@ -25,6 +25,9 @@ __all__ = ["GraphWriter"]
 
 OPSET = 20
 MICROSOFT = "com.microsoft"  # operators of onnxruntime: fused attention, norms, integer products
+# Processors without VNNI add two products of a byte and a signed byte in 16 bits, and saturate:
+# 2 * 255 * 64 fits, 2 * 255 * 127 does not. Activations, not weights, dominate the error.
+_LARGEST_WEIGHT = 64
 FloatArray = npt.NDArray[np.float32]
 
 
@@ -262,15 +265,15 @@ class GraphWriter:
 
 
 def quantise(weight: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:
-    """Round each row of a matrix to 255 levels.
+    """Round each row of a matrix to 129 levels.
 
     Args:
         weight: ``(N, K)``.
 
     Returns:
-        ``(N, K)`` values in -127..127 and ``(N,)`` scales; their product is the matrix to within
+        ``(N, K)`` values in -64..64 and ``(N,)`` scales; their product is the matrix to within
         half a scale.
     """
-    scale = np.maximum(np.abs(weight).max(axis=1), 1e-12) / np.float32(127)
+    scale = np.maximum(np.abs(weight).max(axis=1), 1e-12) / np.float32(_LARGEST_WEIGHT)
     values = np.rint(weight / scale[:, None]).astype(np.int8)
     return values, scale.astype(np.float32)
