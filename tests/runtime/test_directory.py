@@ -162,6 +162,14 @@ def test_a_damaged_lexicon(copied: Path) -> None:
         _ = ModelDirectory.open(copied).lexicon
 
 
+def test_a_model_trained_on_shorter_sources_reads_no_more(copied: Path) -> None:
+    assert ModelDirectory.open(copied).config.max_source == 96
+    edit(copied, lambda values: values.update(max_source=40))
+    assert ModelDirectory.open(copied).config.max_source == 40
+    edit(copied, lambda values: values.update(max_source=4000))
+    assert ModelDirectory.open(copied).config.max_source == 96
+
+
 def test_no_lexicon(copied: Path) -> None:
     (copied / "lexicon.txt.xz").unlink()
     assert ModelDirectory.open(copied).lexicon is None

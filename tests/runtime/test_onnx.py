@@ -78,6 +78,17 @@ def test_a_network_with_other_outputs(tiny_model: Path, tmp_path: Path) -> None:
         load_backend(ModelDirectory.open(directory))
 
 
+def test_a_network_with_another_input(tiny_model: Path, tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(tiny_model, tmp_path / "model"))
+    network = onnx.load(str(directory / "model.fp32.onnx"))
+    network.graph.input.append(
+        onnx.helper.make_tensor_value_info("limit_bucket", onnx.TensorProto.INT64, ["B"])
+    )
+    onnx.save(network, str(directory / "model.fp32.onnx"))
+    with pytest.raises(IncompatibleModelError, match="asks for limit_bucket, which this version"):
+        load_backend(ModelDirectory.open(directory))
+
+
 def test_unknown_choices(tiny_model: Path) -> None:
     model = ModelDirectory.open(tiny_model)
     with pytest.raises(ConfigError, match="backend must be 'onnx' or 'torch', was 'tensorrt'"):

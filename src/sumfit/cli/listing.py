@@ -50,7 +50,7 @@ def model(as_json: Json = False, *, flags: ModelFlags) -> None:
     config = facts["config"]
     shape = config["architecture"]
     print(f"model      {facts['name']} ({facts['backend']}), sumfit {facts['version']}")
-    print(f"reads      at most {shape['max_source_tokens']} pieces of a text")
+    print(f"reads      at most {config['max_source']} pieces of a text")
     print(f"graph      {shape['min_vertices']} to {shape['max_vertices']} vertices")
     print(f"profiles   {', '.join(config['profiles'])}")
     bonus = ", ".join(f"{unit} {value:g}" for unit, value in config["bonus"].items())

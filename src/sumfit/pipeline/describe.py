@@ -41,6 +41,7 @@ def describe(config: ModelConfig, backend: str) -> dict[str, Any]:
         },
         "config": {
             "architecture": config.architecture.to_dict(),
+            "max_source": config.max_source,
             "tokenizer_sha256": config.tokenizer_sha256,
             "words_per_vertex": config.words_per_vertex,
             "ending": config.ending,

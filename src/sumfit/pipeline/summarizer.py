@@ -356,7 +356,7 @@ class Summarizer:
             text,
             tokenizer=self.tokenizer,
             profile=options.profile,
-            max_source=self.config.architecture.max_source_tokens,
+            max_source=self.config.max_source,
         )
 
     def _request(self, length: Mapping[str, Any], source: Source) -> LengthRequest:

@@ -43,6 +43,7 @@ class ModelConfig:
         name: The model's name, echoed by the command line and the server.
         architecture: Shape of the network, with the longest source and the graph's size.
         tokenizer_sha256: Fingerprint of the tokenizer that the network was trained with.
+        max_source: Most source pieces that it was trained to read.
         words_per_vertex: ``M``, words kept per vertex in the exported graph.
         ending: Objective the model was tuned with, ``"eos"`` or ``"any"``.
         bonus: Score added per token in the search, nats by unit name, with ``"default"``.
@@ -53,6 +54,7 @@ class ModelConfig:
     name: str
     architecture: DATConfig
     tokenizer_sha256: str
+    max_source: int
     words_per_vertex: int = 5
     ending: str = "eos"
     bonus: Mapping[str, float] = field(default_factory=dict)
@@ -198,12 +200,15 @@ def _read_config(file: Path) -> ModelConfig:
             f"{file} has format {found!r}, but sumfit {__version__} reads {FORMAT!r}; "
             "install the sumfit that wrote it, or export the model again"
         )
+    architecture = _architecture(_field(values, "architecture", dict, file), file)
+    longest = architecture.max_source_tokens
     bonus = _field(values, "bonus", dict, file, default={})
     profiles = _field(values, "profiles", list, file, default=["natural"])
     return ModelConfig(
         name=_field(values, "name", str, file),
-        architecture=_architecture(_field(values, "architecture", dict, file), file),
+        architecture=architecture,
         tokenizer_sha256=_field(values, "tokenizer_sha256", str, file),
+        max_source=min(_positive(values, "max_source", file, default=longest), longest),
         words_per_vertex=_positive(values, "words_per_vertex", file, default=5),
         ending=_choice(values, "ending", ("eos", "any"), file),
         bonus={str(key): _number(value, f"bonus.{key}", file) for key, value in bonus.items()},

@@ -52,6 +52,12 @@ class OnnxBackend:
                     f"{file} has {kind} {', '.join(found)}, needed are {', '.join(expected)}; "
                     "export the model again with this version of sumfit"
                 )
+        extra = [value.name for value in self._session.get_inputs() if value.name not in _INPUTS]
+        if extra:
+            raise IncompatibleModelError(
+                f"{file} asks for {', '.join(extra)}, which this version of sumfit does not give; "
+                "export a model without it"
+            )
         self._precision = "fp32" if file.name == "model.fp32.onnx" else "int8"
 
     @property

@@ -25,7 +25,16 @@ __all__ = ["export_model"]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
 # What the runtime reads; the recipe stays as the record of how the model was made.
-_FIELDS = ("name", "tokenizer_sha256", "ending", "bonus", "mbr_temperature", "profiles", "recipe")
+_FIELDS = (
+    "name",
+    "tokenizer_sha256",
+    "ending",
+    "bonus",
+    "mbr_temperature",
+    "profiles",
+    "max_source",
+    "recipe",
+)
 
 
 def export_model(
