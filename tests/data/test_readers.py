@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import re
+
+import pytest
+
+from sumfit.data.lines import ReadReport, iter_lines
+from sumfit.data.readers import Columns, Row, file_format, read_line_pairs, read_pairs, read_rows
+from sumfit.errors import ConfigError, DataFormatError
+
+PAIRS = [
+    {"source": "One line with a\u2028separator, \x85 and \x0c inside.", "summary": "Odd lines"},
+    {"source": "Zwei Zeilen: größer als eine.", "summary": "Größer"},
+]
+JSONL = "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in PAIRS).encode()
+
+
+def texts(path, **options):
+    return [(pair.source, pair.summaries) for pair in read_pairs(path, **options)]
+
+
+EXPECTED = [(pair["source"], (pair["summary"],)) for pair in PAIRS]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
+def test_jsonl_reads_the_same_under_every_compression(tmp_path, suffix):
+    path = tmp_path / f"a.jsonl{suffix}"
+    if suffix == ".zst":
+        zstandard = pytest.importorskip("zstandard")
+        path.write_bytes(zstandard.ZstdCompressor().compress(JSONL))
+    else:
+        pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[suffix]
+        path.write_bytes(pack(JSONL))
+    assert texts(path) == EXPECTED
+
+
+def test_parquet_and_dataset_directories_read_the_same(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.Table.from_pylist(PAIRS)
+    parquet.write_table(table, tmp_path / "a.parquet")
+    assert texts(tmp_path / "a.parquet") == EXPECTED
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    for number in range(2):
+        with arrow.ipc.new_stream(str(folder / f"data-0000{number}.arrow"), table.schema) as out:
+            out.write_table(table.slice(number, 1))
+    assert texts(folder) == EXPECTED
+
+
+def test_csv_keeps_quoted_newlines_and_counts_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'source,summary\r\n"two\nlines",first\r\n"a ""b""",second\r\n')
+    rows = list(read_rows(path))
+    assert rows == [
+        Row(2, {"source": "two\nlines", "summary": "first"}),
+        Row(4, {"source": 'a "b"', "summary": "second"}),
+    ]
+
+
+def test_csv_fields_may_be_longer_than_the_modules_limit(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("source\tsummary\n" + "x" * 200_000 + "\tlong\n")
+    assert [len(row.fields["source"]) for row in read_rows(path)] == [200_000]
+
+
+def test_a_csv_row_of_another_width_is_named_or_counted(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("source,summary\na,b\nc\nd,e\n")
+    with pytest.raises(DataFormatError, match=re.escape("a.csv:3: 1 fields, but the header has 2")):
+        list(read_rows(path))
+    report = ReadReport()
+    assert [row.line for row in read_rows(path, on_bad="skip", report=report)] == [2, 4]
+    assert (report.n_read, report.n_skipped) == (2, 1)
+
+
+def test_bad_json_lines_are_named_or_counted(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(JSONL + b'\n{"source": "x"\n[1]\n{"source": "y"}\n{"source": 3}\n' + JSONL)
+    with pytest.raises(DataFormatError, match=r"a\.jsonl:4: not JSON: "):
+        list(read_pairs(path))
+    report = ReadReport()
+    assert texts(path, on_bad="skip", report=report) == EXPECTED * 2
+    assert (report.n_read, report.n_skipped) == (4, 4)
+    assert report.messages[1:] == [
+        f"{path}:5: must be a JSON object, was list",
+        f"{path}:6: column 'summary' is missing; columns here: source",
+        f"{path}:7: column 'source' must be a string, was int",
+    ]
+
+
+def test_columns_can_be_renamed_and_references_can_be_several(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"body": "b", "title": "t"}\n{"body": "c", "titles": ["u", "v"]}\n'
+        '{"body": "d", "titles": []}\n'
+    )
+    columns = Columns(source="body", summary="title", summaries="titles")
+    pairs = read_pairs(path, columns=columns)
+    assert next(pairs).summaries == ("t",)
+    assert next(pairs).summaries == ("u", "v")
+    with pytest.raises(DataFormatError, match="'titles' must be a list of strings, not empty"):
+        next(pairs)
+
+
+def test_lines_split_at_line_feeds_alone():
+    stream = io.BytesIO("\ufeffa\u2028b\r\n\x0b\x85\n\nlast".encode())
+    assert list(iter_lines(stream, name="x")) == [
+        (1, "a\u2028b"),
+        (2, "\x0b\x85"),
+        (3, ""),
+        (4, "last"),
+    ]
+
+
+def test_bytes_that_are_not_utf8_are_named_or_counted():
+    lines = [b"good\n", b"caf\xe9\n", b"more\n"]
+    with pytest.raises(DataFormatError, match=r"x:2: not UTF-8 at byte 3 of the line \(0xe9\)"):
+        list(iter_lines(lines, name="x"))
+    report = ReadReport()
+    kept = list(iter_lines(lines, name="x", on_bad="skip", report=report))
+    assert kept == [(1, "good"), (3, "more")]
+    assert report.n_skipped == 1
+
+
+def test_parallel_files_must_have_the_same_number_of_lines(tmp_path):
+    source, summary = tmp_path / "s.txt", tmp_path / "t.txt"
+    source.write_text("a\nb\nc\n")
+    summary.write_text("1\n2\n3\n")
+    assert [(p.source, p.summaries[0]) for p in read_line_pairs(source, summary)] == [
+        ("a", "1"),
+        ("b", "2"),
+        ("c", "3"),
+    ]
+    summary.write_text("1\n2\n")
+    with pytest.raises(DataFormatError, match=r"t\.txt ends before line 3, which .*s\.txt still"):
+        list(read_line_pairs(source, summary))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_a_truncated_archive_is_an_error_that_names_the_file(tmp_path, suffix):
+    path = tmp_path / f"a.jsonl{suffix}"
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}[suffix]
+    path.write_bytes(pack(JSONL * 500)[:-200])
+    with pytest.raises(DataFormatError, match=rf"a\.jsonl{suffix}: damaged after line \d+"):
+        list(read_pairs(path))
+
+
+def test_missing_files_and_unknown_formats_say_what_is_wrong(tmp_path):
+    with pytest.raises(DataFormatError, match=r"cannot read .*none\.jsonl: No such file"):
+        list(read_pairs(tmp_path / "none.jsonl"))
+    with pytest.raises(ConfigError, match=r"cannot tell the format of a\.docx"):
+        file_format("a.docx")
+    with pytest.raises(ConfigError, match=r"directory without \.arrow files"):
+        file_format(tmp_path)
+    with pytest.raises(ConfigError, match="a stream needs a text format"):
+        list(read_rows(io.BytesIO(b"")))
+
+
+def test_reading_is_lazy():
+    def endless():
+        while True:
+            yield b'{"source": "s", "summary": "t"}\n'
+
+    class Stream(io.RawIOBase):
+        def __iter__(self):
+            return endless()
+
+    rows = read_rows(Stream(), format="jsonl")
+    assert [next(rows).line for _ in range(3)] == [1, 2, 3]
