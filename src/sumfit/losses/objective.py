@@ -137,11 +137,7 @@ def objective(
     nll, posterior = dag_nll(match_logp, links, **lengths)
     loss = nll
     if label_smoothing > 0:
-        on_path = posterior.sum(dim=2)
-        if glanced is not None:
-            on_path = on_path.masked_fill(glanced.revealed, 0.0)
-        # where: 0 * NaN would let a bad item through.
-        smooth = torch.where(on_path > 0, on_path * scores.uniform_nll, 0.0).sum(dim=1)
+        smooth = _spread(posterior, scores.uniform_nll, glanced)
         loss = (1 - label_smoothing) * nll + label_smoothing * smooth
     if ngram_weight > 0:
         n_targets = lengths["n_targets"]
@@ -183,6 +179,15 @@ def _glance(
     n_words = n_targets.sum().clamp(min=1)
     stats = {"revealed": revealed.sum() / n_words, "right": is_right.sum() / n_words}
     return _Glanced(alignment, revealed, words, stats)
+
+
+def _spread(posterior: Tensor, uniform_nll: Tensor, glanced: _Glanced | None) -> Tensor:
+    """Return ``(B,)`` nats that the vertices on the path need for a word drawn uniformly."""
+    on_path = posterior.sum(dim=2)
+    if glanced is not None:
+        on_path = on_path.masked_fill(glanced.revealed, 0.0)
+    # where: 0 * NaN would let a bad item through.
+    return torch.where(on_path > 0, on_path * uniform_nll, 0.0).sum(dim=1)
 
 
 def _force(match_logp: Tensor, alignment: Tensor, revealed: Tensor) -> Tensor:
