@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from sumfit.cli.evaluate import evaluate as evaluate_command
-from sumfit.errors import DataFormatError, InputError
+from sumfit.errors import ConfigError, DataFormatError, InputError
 from sumfit.evaluation.files import ReferenceItem, SummaryItem
 from sumfit.evaluation.report import EvaluationOptions, evaluate, evaluation_tables
 from sumfit.evaluation.rouge import rouge
@@ -138,6 +138,28 @@ def test_a_lexicon_adds_the_rate_of_unknown_words(tmp_path: Path) -> None:
     words.write_text("storm\ncuts\n", encoding="utf-8")
     result = CliRunner().invoke(APP, [out, "-r", ref, "--lexicon", str(words)])
     assert "a word in neither source nor lexicon, %" in result.stdout
+
+
+def test_scores_of_each_item_go_to_a_file(tmp_path: Path) -> None:
+    out, ref = files(tmp_path)
+    scores = tmp_path / "items.jsonl"
+    result = CliRunner().invoke(APP, [out, "-r", ref, "--items", str(scores)])
+    assert result.exit_code == 0, result.output
+    records = [json.loads(line) for line in scores.read_text(encoding="utf-8").splitlines()]
+    assert [record["summary"] for record in records] == SUMMARIES
+    expected = rouge(SUMMARIES, REFERENCES).items[:, 0]
+    assert [record["R-1"] for record in records] == pytest.approx(expected, abs=1e-3)
+    assert records[0]["references"] == [REFERENCES[0]]
+
+
+def test_a_file_of_any_name_is_read_in_the_format_given(tmp_path: Path) -> None:
+    out, ref = files(tmp_path)
+    bare = Path(out).rename(tmp_path / "system-output")
+    unknown = CliRunner().invoke(APP, [str(bare), "-r", ref])
+    assert isinstance(unknown.exception, ConfigError)
+    result = CliRunner().invoke(APP, [str(bare), "-r", ref, "--input-format", "lines"])
+    assert result.exit_code == 0, result.output
+    assert "Overlap: system-output" in result.stdout
 
 
 def test_counts_that_differ_end_the_command(tmp_path: Path) -> None:

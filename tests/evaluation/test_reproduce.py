@@ -122,8 +122,12 @@ def test_table_4_asks_the_judge(
     assert 0 < chat_server.n_requests <= 24
 
 
-def test_all_makes_what_can_be_made(tiny_model: Path, data: Path) -> None:
-    made = tables(invoke(tiny_model, "all", "--data", str(data), "--first", "2"))
+def test_all_makes_what_can_be_made(tiny_model: Path, data: Path, tmp_path: Path) -> None:
+    plots = tmp_path / "plots"
+    arguments = ("--data", str(data), "--first", "2", "--plots", str(plots))
+    made = tables(invoke(tiny_model, "all", *arguments))
+    for name in ("quality-by-length.svg", "speed-by-quality.svg"):
+        assert f">{paper.PATHMAP}<" in (plots / name).read_text(encoding="utf-8")
     numbers = sorted({title.split()[1].strip(",") for title in (t["title"] for t in made)})
     assert numbers == ["1", "5", "6", "7", "8", "9"]
     assert "n:2|" in made[0]["notes"][0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,11 +12,17 @@ import typer
 
 from sumfit.evaluation import report
 from sumfit.evaluation.fidelity import load_lexicon
-from sumfit.evaluation.files import check_paired, read_references, read_summaries
+from sumfit.evaluation.files import (
+    ReferenceItem,
+    SummaryItem,
+    check_paired,
+    read_references,
+    read_summaries,
+)
 from sumfit.evaluation.report import EvaluationOptions, comparison_table, evaluation_tables
-from sumfit.evaluation.rouge import RougeOptions
+from sumfit.evaluation.rouge import METRICS, RougeOptions, RougeResult
 from sumfit.evaluation.significance import BootstrapOptions
-from sumfit.evaluation.table import TableFormat, render
+from sumfit.evaluation.table import render
 
 __all__ = ["evaluate"]
 
@@ -63,6 +71,13 @@ def evaluate(
     novelty: Annotated[
         bool, typer.Option("--novelty", help="Measure word novelty and reordering too")
     ] = False,
+    items: Annotated[
+        Path | None, typer.Option(help="File for the scores of each item, JSONL")
+    ] = None,
+    input_format: Annotated[
+        Literal["lines", "jsonl", "csv", "tsv", "parquet"] | None,
+        typer.Option(help="Format of the summaries; told from the name if left out"),
+    ] = None,
     format: Annotated[
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
@@ -86,30 +101,41 @@ def evaluate(
         lexicon=load_lexicon(lexicon) if lexicon else None,
         with_novelty=novelty,
     )
-    _run(summaries, references, against, (field, reference_field, source_field), options, format)
-
-
-def _run(
-    summaries: str,
-    references: list[Path],
-    against: Path | None,
-    field_names: tuple[str | None, str | None, str | None],
-    options: EvaluationOptions,
-    format: TableFormat,
-) -> None:
-    field, reference_field, source_field = field_names
     gold = read_references(references, field=reference_field, source_field=source_field)
-    if summaries == "-":
-        name, items = "stdin", read_summaries(sys.stdin.buffer, field=field, format="lines")
-    else:
-        name, items = Path(summaries).name, read_summaries(Path(summaries), field=field)
-    check_paired(items, gold, names=(f"summaries in {name}", "references"))
-    result = report.evaluate(items, gold, options)
+    name, texts = _summaries(summaries, field, input_format)
+    check_paired(texts, gold, names=(f"summaries in {name}", "references"))
+    result = report.evaluate(texts, gold, options)
     tables = list(evaluation_tables(name, result))
     if against is not None:
-        others = read_summaries(against, field=field)
-        check_paired(others, gold, names=(f"summaries in {against.name}", "references"))
+        other_name, others = _summaries(str(against), field, input_format)
+        check_paired(others, gold, names=(f"summaries in {other_name}", "references"))
         other = report.evaluate(others, gold, options)
-        tables += evaluation_tables(against.name, other)
-        tables.append(comparison_table((name, against.name), result.rouge, other.rouge))
+        tables += evaluation_tables(other_name, other)
+        tables.append(comparison_table((name, other_name), result.rouge, other.rouge))
+    if items is not None:
+        _write_items(items, texts, gold, result.rouge)
     typer.echo(render(tables, format))
+
+
+def _summaries(path: str, field: str | None, format: str | None) -> tuple[str, list[SummaryItem]]:
+    if path == "-":
+        found = read_summaries(sys.stdin.buffer, field=field, format=format or "lines")
+        return "stdin", found
+    return Path(path).name, read_summaries(Path(path), field=field, format=format)
+
+
+def _write_items(
+    path: Path,
+    summaries: Sequence[SummaryItem],
+    references: Sequence[ReferenceItem],
+    result: RougeResult,
+) -> None:
+    """One JSON object an item: the texts and the scores."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for item, gold, scores in zip(summaries, references, result.items, strict=True):
+            record = {
+                "summary": item.text,
+                "references": gold.texts,
+                **dict(zip(METRICS, (round(float(score), 4) for score in scores), strict=True)),
+            }
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from sumfit.cli.paper_data import read_test_set
+from sumfit.cli.paper_plots import write_plots
 from sumfit.cli.paper_runs import Reproduction, parse_systems
 from sumfit.cli.paper_tables import MAKERS
 from sumfit.cli.runs import ModelRunner
@@ -49,6 +50,9 @@ def reproduce(
     cache: Annotated[Path, typer.Option(help="File of the judge's answers")] = Path(
         "judge-answers.jsonl"
     ),
+    plots: Annotated[
+        Path | None, typer.Option(help="Directory for charts of tables 1 and 6, as SVG")
+    ] = None,
     format: Annotated[
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
@@ -87,9 +91,10 @@ def reproduce(
                 endpoint=judge,
                 first=first,
             )
-        tables = [
-            part
+        tables = {
+            name: MAKERS[name](made[duc or data] if name == "table2" else made[data])
             for name in names
-            for part in MAKERS[name](made[duc or data] if name == "table2" else made[data])
-        ]
-    typer.echo(render(tables, format))
+        }
+    if plots is not None:
+        write_plots(plots, tables)
+    typer.echo(render([part for parts in tables.values() for part in parts], format))
