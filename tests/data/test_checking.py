@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+
+from sumfit.data.checking import check_files, check_sets, overlaps
+from sumfit.data.sets import SetSpec
+
+ROWS = [
+    ("The council met on Monday and chose a new mayor.", "Council chooses mayor"),
+    ("The council met on Monday and chose a new mayor.", "The council met"),
+    ("Short.", "A summary that is longer"),
+    ("Broken â€™ text & <p>markup</p>", "<unk> markup"),
+    ("", "nothing"),
+]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps({"source": s, "summary": t}) + "\n" for s, t in rows))
+    return path
+
+
+def test_suspicious_rows_are_counted_and_placed(tmp_path):
+    path = write(tmp_path / "a.jsonl", ROWS)
+    with path.open("a") as out:
+        out.write("oops\n")
+    (check,) = check_files([path])
+    assert (check.n_pairs, check.n_bad) == (5, 1)
+    assert check.examples == {
+        "source seen before in this file": [2],
+        "source begins with the summary": [2],
+        "summary has more words than its source": [3],
+        "summary holds <unk>": [4],
+        "UTF-8 read as Latin-1 once": [4],
+        "HTML in the source": [4],
+        "empty source or summary": [5],
+    }
+    lines = list(check.lines())
+    assert lines[0] == f"{path}: 5 pairs, 1 bad records"
+    assert lines[1] == "  source words   0-3: 40.0 %  4-7: 20.0 %  8-15: 40.0 %"
+    assert "  1 suspicious: summary holds <unk> (lines 4)" in lines
+    assert lines[-1].startswith(f"  {path}:6: not JSON")
+
+
+def test_sources_shared_by_two_files_are_counted_whatever_their_case(tmp_path):
+    one = write(tmp_path / "one.jsonl", ROWS[:3])
+    two = write(tmp_path / "two.jsonl", [(ROWS[0][0].upper(), "x"), ("New text", "y")])
+    assert list(overlaps(check_files([one, two]))) == [f"1 sources stand in both {one} and {two}"]
+
+
+def test_a_recipe_without_validation_or_with_an_empty_file_is_reported(tmp_path):
+    write(tmp_path / "a.jsonl", ROWS)
+    (tmp_path / "empty.jsonl").write_text("")
+    sets = [SetSpec("a", train="a.jsonl"), SetSpec("b", train="empty.jsonl")]
+    problems: list[str] = []
+    lines = list(check_sets(sets, tmp_path, problems=problems))
+    assert problems == ["set b: its train file holds no usable pair"]
+    assert lines[-1] == "no set has a validation file: training cannot tell when to stop"
