@@ -164,17 +164,25 @@ def test_item_without_a_path_is_infinite_and_gets_no_gradient() -> None:
 
 
 def test_paths_far_below_the_mass_of_others_are_not_lost() -> None:
-    """A uniform graph of 200 vertices and 60 words: scaled float32 products underflow here."""
-    size, n_words = 200, 60
-    later = torch.ones(size, size, dtype=torch.bool).triu(1)
-    link = torch.zeros(size, size).masked_fill(~later, -math.inf).log_softmax(-1)
-    link = link.nan_to_num(nan=-math.inf, neginf=-math.inf)
-    match = torch.full((1, size, n_words), -3.0)
-    lengths = (torch.tensor([size]), torch.tensor([n_words]))
-    nll = dag_nll(match, link[None], n_vertices=lengths[0], n_targets=lengths[1]).nll
-    mass = torch.full((size,), -math.inf, dtype=torch.float64)
-    mass[0] = 0.0
-    for _ in range(n_words):
-        mass = (mass[:, None] + link.double()).logsumexp(0) - 3.0
-    expected = -(mass + link[:, -1].double()).logsumexp(0)
-    assert float(nll) == pytest.approx(float(expected), rel=1e-5)
+    """A probable lane too short for the target runs beside the improbable one that fits."""
+    size, n_words = 64, 30
+    link = torch.full((1, size, size), -math.inf)
+    chain = torch.arange(1, 57)
+    link[0, chain, chain + 1] = 0.0
+    link[0, 0, [1, 31]] = math.log(0.5)  # vertices 1..30 fit, 31..57 are three too few
+    link[0, 30] = link[0, 57] = -math.inf
+    link[0, [30, 57], 63] = 0.0
+    match = torch.full((1, size, n_words), -1.0)
+    match[0, 1:31] = -6.0
+    nll, posterior = dag_nll(
+        match, link, n_vertices=torch.tensor([size]), n_targets=torch.tensor([n_words])
+    )
+    assert float(nll) == pytest.approx(6 * n_words - math.log(0.5), rel=1e-5)
+    torch.testing.assert_close(posterior[0, 1:31], torch.eye(n_words), atol=1e-4, rtol=0)
+
+    mass = torch.eye(size)[0]  # products scaled by their maximum lose it in float32
+    for word in range(n_words):
+        mass = (mass @ link[0].exp()) * match[0, :, word].exp()
+        mass = mass / mass.max()
+        if word == 24:
+            assert mass[25] == 0

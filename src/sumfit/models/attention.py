@@ -72,8 +72,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, key_mask: Tensor, n_heads
         x.reshape(n_items, x.shape[1], n_heads, width // n_heads).transpose(1, 2)
         for x in (query, key, value)
     )
-    mask = key_mask[:, None, None, :].expand(n_items, n_heads, n_queries, key.shape[1])
-    mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=key_mask[:, None, None, :])
     return mixed.transpose(1, 2).reshape(n_items, n_queries, width)
 
 
