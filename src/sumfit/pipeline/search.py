@@ -27,7 +27,7 @@ from sumfit.length import (
     unit_costs,
 )
 from sumfit.pipeline.options import Options
-from sumfit.text import Tokenizer
+from sumfit.text import Tokenizer, ends_completely
 
 __all__ = ["Candidate", "says_something", "search", "source_length"]
 
@@ -127,9 +127,12 @@ def search(
     if options.max_expansions is not None:
         settings["max_expansions"] = options.max_expansions
     most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
+    must_end = constraints is not None and not options.dangling_end
     while True:
         try:
-            kept, excess = _listed(dag, settings, request, longest, tokenizer, n_wanted, most)
+            kept, excess = _listed(
+                dag, settings, request, longest, tokenizer, n_wanted, most, must_end
+            )
         except InfeasibleBudgetError as error:
             raise _infeasible(request) from error
         budget = settings["budget"]
@@ -151,12 +154,15 @@ def _listed(
     tokenizer: Tokenizer,
     n_wanted: int,
     most: int,
+    must_end: bool,
 ) -> tuple[list[Candidate], int]:
     """Decode longer lists until enough strings fit; also say how much too long the nearest was."""
     n_hypotheses = n_wanted
     while True:
         found = decode(dag, n_best=n_hypotheses, **settings)
         kept, excess = _verified(found, request, longest, tokenizer)
+        if must_end:
+            kept = [item for item in kept if ends_completely(item.text)]
         if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
             return kept, excess
         n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
