@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from sumfit.cli.terminal import announce_compilation
 from sumfit.errors import BudgetError, ConfigError
 from sumfit.pipeline.options import LENGTH_KEYWORDS
 
@@ -240,6 +241,7 @@ class ModelFlags:
         """
         from sumfit.pipeline import Summarizer
 
+        announce_compilation()
         return Summarizer.from_pretrained(
             self.model,
             backend=self.backend,

@@ -9,9 +9,9 @@ import re
 import sys
 import time
 from types import TracebackType
-from typing import TextIO
+from typing import Any, TextIO
 
-__all__ = ["Progress", "in_flags", "printable", "use_utf8"]
+__all__ = ["Progress", "announce_compilation", "in_flags", "printable", "use_utf8"]
 
 _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
@@ -27,6 +27,32 @@ def use_utf8() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def announce_compilation(*, stream: TextIO | None = None) -> None:
+    """Say on a terminal why the first run takes long, if it comes to that.
+
+    Args:
+        stream: Where to say it; stderr if not given.
+    """
+    target = stream or sys.stderr
+    if not target.isatty():
+        return
+    from numba.core import event
+
+    class Once(event.Listener):
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not Once.said:
+                Once.said = True
+                print("compiling the search for this machine, once (half a minute)", file=target)
+
+        def on_end(self, event: object) -> None:
+            """Nothing to say."""
+
+    register: Any = event.register
+    register("numba:compile", Once())
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,68 @@
+"""What a terminal is shown: progress, announcements, and nothing that could steer it."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from sumfit.cli.terminal import Progress, announce_compilation, in_flags, printable
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_printable_spells_out_what_could_steer() -> None:
+    assert printable("a\tb\x1b[2J\x9b\u202ec\ud800 d\né") == (
+        "a\\x09b\\x1b[2J\\x9b\\u202ec\\ud800 d\né"
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("max_chars=60 or max_words=8", "--max-chars 60 or --max-words 8"),
+        ("unit= goes with ratio", "--unit goes with ratio"),
+        ("ask for on_infeasible='cut'", "ask for --on-infeasible 'cut'"),
+        ("my_max_chars=60 a=b", "my_max_chars=60 a=b"),
+    ],
+)
+def test_messages_in_the_command_lines_words(message: str, expected: str) -> None:
+    assert in_flags(message) == expected
+
+
+def test_progress_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    for stream in (io.StringIO(), Terminal()):
+        with Progress("texts", stream=stream) as progress:
+            for _ in range(1234):
+                progress.advance(0)
+        shown = stream.getvalue()
+        if isinstance(stream, Terminal):
+            assert "1,234 texts, " in shown
+            assert shown.endswith("0:00\n")
+        else:
+            assert shown == ""
+
+
+def test_no_progress_between_results_on_one_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    stream = Terminal()
+    with Progress("texts", stream=stream) as progress:
+        progress.advance(0)
+    assert stream.getvalue() == ""
+
+
+def test_compilation_is_announced_once() -> None:
+    from numba import njit
+
+    quiet, shown = io.StringIO(), Terminal()
+    announce_compilation(stream=quiet)
+    announce_compilation(stream=shown)
+    for _ in range(2):
+        njit(lambda x: x + 1)(1)
+    assert quiet.getvalue() == ""
+    assert shown.getvalue() == "compiling the search for this machine, once (half a minute)\n"
