@@ -21,6 +21,11 @@ COMPLETE = [
     "工場が再開した",
     "Don't stop",
     "5% more for nurses",
+    "Simplify main()",
+    "Make list[] and dict{} alike in repr()",
+    "prime minister 's party wins in ####",
+    "injury leaves kwan 's hopes in limbo",
+    "Learn C#",
 ]
 INCOMPLETE = [
     "",
@@ -40,6 +45,8 @@ INCOMPLETE = [
     "Court rejects Mr.",
     "china 's",
     "Prices rise by $",
+    "Call main(",
+    "Fix main() in",
 ]
 
 

@@ -31,11 +31,16 @@ NEVER_LAST_WORDS = frozenset(
     "a an the my your its their our every and or but nor of mr mrs ms dr prof sen rep gov".split()
 )
 
-_OPEN_AT_END = re.compile(r"(?:[,;:\-–—&/+(\[{“«‹„‘$£€#@]|\.\.\.|…)$")
+_OPEN_AT_END = re.compile(r"(?:[,;:\-–—&/+(\[{“«‹„‘$£€@]|\.\.\.|…)$")
+_EMPTY_PAIR = re.compile(r"\(\)|\[\]|\{\}")  # of code: "simplify main()"
 _CLOSERS = "\"'”’»›)]}"
 _TERMINAL = ".!?。！？؟।"
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
-_ELISIONS = re.compile(r"'(?:\d0s|\d\d\b|em\b|til\b|tis\b|twas\b|cause\b|n'|round\b|bout\b)", re.I)
+_ELISIONS = re.compile(
+    r"'(?:\d0s|\d\d\b|em\b|til\b|tis\b|twas\b|cause\b|n'|round\b|bout\b"
+    r"|(?:[sdmt]|re|ve|ll)(?=\s|$))",  # tokenised text writes "china 's"
+    re.IGNORECASE,
+)
 _SINGLE_OPEN = re.compile(r"(?:^|(?<=[\s(\[“\"]))'(?=[^\W_])")
 _SINGLE_CLOSE = re.compile(r"(?<=[^\s(\[])'(?![^\W_])")
 
@@ -53,7 +58,7 @@ def ends_completely(text: str) -> bool:
     Returns:
         The verdict.
     """
-    stripped = text.strip()
+    stripped = _EMPTY_PAIR.sub("", text.strip())
     if not stripped or _has_open_pair(stripped):
         return False
     core = stripped.rstrip(_CLOSERS).rstrip() if stripped[-1] in _CLOSERS else stripped
