@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from sumfit.errors import (
+    ConfigError,
+    IncompatibleModelError,
+    ModelFormatError,
+    ModelNotFoundError,
+    TrainingError,
+)
+from sumfit.models import DAT, DATConfig
+from sumfit.text import Tokenizer
+from sumfit.training import checkpoints
+from sumfit.training.checkpoints import TrainingState
+from sumfit.training.export import export_model
+from sumfit.training.loader import Position
+from sumfit.training.pieces import averaged_weights, join_pieces, write_pieces
+
+SMALL = {
+    "width": 8,
+    "n_heads": 2,
+    "n_link_heads": 2,
+    "ffn_width": 8,
+    "n_encoder_layers": 1,
+    "n_decoder_layers": 1,
+    "max_source_tokens": 40,
+    "min_vertices": 16,
+    "max_vertices": 32,
+}
+
+
+@pytest.fixture
+def tokenizer(tmp_path) -> Path:
+    path = tmp_path / "tok.json"
+    Tokenizer.train(["The council met on Monday."] * 3, vocab_size=280).save(path)
+    return path
+
+
+@pytest.fixture
+def model(tokenizer) -> DAT:
+    torch.manual_seed(1)
+    return DAT(DATConfig(vocab_size=Tokenizer.from_file(tokenizer).vocab_size, **SMALL))
+
+
+def save(folder, model, tokenizer, **options):
+    fields = {
+        "name": "m",
+        "tokenizer_sha256": Tokenizer.from_file(tokenizer).fingerprint,
+        "profiles": ["natural"],
+    }
+    checkpoints.save_checkpoint(folder, model=model, fields=fields, tokenizer=tokenizer, **options)
+
+
+def test_a_checkpoint_comes_back_as_it_was(tmp_path, model, tokenizer):
+    state = TrainingState(7, Position(2, 5), "plan", 900, 12.5, 3.25, 4, 1)
+    training = {"ema.a": torch.arange(3.0), "step.a": torch.tensor(7.0)}
+    save(tmp_path / "checkpoint-00000007", model, tokenizer, training=training, state=state)
+    twin = DAT(model.config)
+    again, tensors = checkpoints.load_training(tmp_path / "checkpoint-00000007", twin)
+    assert again == state
+    assert tensors.keys() == training.keys()
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, twin.state_dict()[name])
+
+
+def test_the_latest_checkpoint_is_the_one_of_most_steps(tmp_path, model, tokenizer):
+    assert checkpoints.latest(tmp_path / "none") is None
+    for step in (5, 10, 100_000_000, 20):
+        save(tmp_path / f"checkpoint-{step:08d}", model, tokenizer)
+    (tmp_path / ".checkpoint-99999999.part").mkdir()
+    (tmp_path / "best").mkdir()
+    assert checkpoints.latest(tmp_path) == tmp_path / "checkpoint-100000000"
+    checkpoints.clear_old(tmp_path, keep=2)
+    left = sorted(path.name for path in tmp_path.glob("checkpoint-*"))
+    assert left == ["checkpoint-00000020", "checkpoint-100000000"]
+
+
+def test_a_full_disk_is_a_clear_error_and_leaves_the_old_checkpoint(
+    tmp_path, model, tokenizer, monkeypatch
+):
+    folder = tmp_path / "checkpoint-00000001"
+    save(folder, model, tokenizer)
+    before = (folder / "model.safetensors").read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(TrainingError, match=r"No space left on device; .* MiB are free there"):
+        save(folder, model, tokenizer)
+    assert (folder / "model.safetensors").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_checkpoint_of_another_architecture_is_refused(tmp_path, model, tokenizer):
+    save(tmp_path / "c", model, tokenizer)
+    other = DAT(DATConfig(vocab_size=model.config.vocab_size, **{**SMALL, "ffn_width": 16}))
+    with pytest.raises(IncompatibleModelError, match=re.escape("(8,) there and (16,) in")):
+        checkpoints.load_into(tmp_path / "c", other)
+
+
+def test_a_checkpoint_without_training_state_cannot_be_resumed(tmp_path, model, tokenizer):
+    save(tmp_path / "c", model, tokenizer)
+    with pytest.raises(ModelFormatError, match=r"cannot be resumed from: .*training"):
+        checkpoints.load_training(tmp_path / "c", model)
+
+
+def test_pieces_are_small_and_join_to_the_averaged_weights(tmp_path, model, tokenizer):
+    ema = {f"ema.{name}": value + 1 for name, value in model.named_parameters()}
+    save(tmp_path / "c", model, tokenizer, training=ema)
+    limit = 6 / 1024
+    paths = write_pieces(tmp_path / "c", tmp_path / "p", max_mib=limit)
+    assert len(paths) > 1
+    largest = max(value.numel() * 2 for value in model.parameters())
+    assert all(path.stat().st_size <= max(limit * 2**20, largest + 400) for path in paths)
+    joined = join_pieces(tmp_path / "p", tmp_path / "j")
+    weights = load_file(joined / "model.safetensors")
+    for name, value in model.named_parameters():
+        torch.testing.assert_close(weights[name], (value + 1).half().float())
+    assert (joined / "config.json").read_bytes() == (tmp_path / "c/config.json").read_bytes()
+    paths[0].unlink()
+    with pytest.raises(ModelFormatError, match="pieces are missing"):
+        join_pieces(tmp_path / "p", tmp_path / "j")
+    with pytest.raises(ModelNotFoundError, match="holds no weights-NN"):
+        join_pieces(tmp_path / "c", tmp_path / "j")
+    with pytest.raises(ModelNotFoundError, match=r"holds no model\.safetensors"):
+        averaged_weights(tmp_path / "p")
+
+
+def test_an_exported_model_predicts_what_its_averaged_weights_predict(tmp_path, model, tokenizer):
+    from sumfit.runtime import ModelDirectory, load_backend
+    from sumfit.runtime.graph import GraphRequest
+
+    ema = {f"ema.{name}": value * 1.5 for name, value in model.named_parameters()}
+    save(tmp_path / "c", model, tokenizer, training=ema)
+    lexicon = tmp_path / "lexicon.txt.xz"
+    from sumfit.decoding.lexicon import Lexicon
+
+    Lexicon.from_words(["council", "met"]).save(lexicon)
+    target = export_model(
+        tmp_path / "c", tmp_path / "out", lexicon=lexicon, name="n", precisions=["fp32"]
+    )
+    directory = ModelDirectory.open(target)
+    assert directory.config.name == "n"
+    assert directory.lexicon is not None
+    ids = Tokenizer.from_file(tokenizer).encode("The council met on Monday.")
+    backend = load_backend(directory, precision="fp32")
+    (dag,) = backend.graphs([GraphRequest(tuple(ids), 16)])
+    averaged = DAT(model.config).eval()
+    averaged.load_state_dict({n: v * 1.5 for n, v in model.state_dict().items()})
+    with torch.no_grad():
+        words, links = averaged(torch.tensor([ids]), torch.ones(1, 16, dtype=torch.bool))
+    inner = slice(1, 15)
+    expected = words[0, inner][:, dag.word_ids.tolist()]
+    torch.testing.assert_close(torch.from_numpy(dag.word_logp[inner]), expected, atol=1e-3, rtol=0)
+    upper = torch.ones(16, 16).triu(1).bool()
+    torch.testing.assert_close(
+        torch.from_numpy(dag.link_logp)[upper], links[0][upper], atol=1e-3, rtol=0
+    )
+    again = export_model(tmp_path / "c", target, precisions=["fp32"])
+    assert (again / "lexicon.txt.xz").read_bytes() == lexicon.read_bytes()
+    with pytest.raises(ConfigError, match="precisions must be among"):
+        export_model(tmp_path / "c", target, precisions=[])
