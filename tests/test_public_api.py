@@ -77,3 +77,22 @@ def test_summarizing_never_imports_an_extra(tiny_model: object, texts: tuple[str
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     assert run(code) == "[]"
+
+
+def test_the_table_of_errors_is_the_code() -> None:
+    from pathlib import Path
+
+    from sumfit import errors
+
+    page = Path(__file__).parent.parent / "docs" / "errors.md"
+    rows = {}
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 5 and cells[1].startswith("`") and cells[3].isdigit():
+            rows[cells[1].strip("`")] = (cells[2].strip("`"), int(cells[3]), int(cells[4]))
+    assert sorted(rows) == sorted(set(errors.__all__) - {"SumfitError"})
+    for name, (also, exit_code, status) in rows.items():
+        found = getattr(errors, name)
+        assert issubclass(found, errors.SumfitError)
+        assert (found.exit_code, found.http_status) == (exit_code, status), name
+        assert not also or also in [base.__name__ for base in found.__mro__], name
