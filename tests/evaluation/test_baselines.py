@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from sumfit.errors import InputError
+from sumfit.cli.baseline import app
+from sumfit.errors import BudgetError, InputError
 from sumfit.evaluation.baselines import LLMBaseline, bare_answer, cut_at_words, lead
 from sumfit.evaluation.endpoint import Endpoint, EndpointOptions
 from sumfit.length import measure
@@ -93,3 +97,50 @@ def test_a_model_must_be_asked_at_least_once(chat_server: Any) -> None:
     model = baseline(chat_server, max_calls=0)
     with model.endpoint, pytest.raises(InputError, match="max_calls must be at least 1, was 0"):
         model("s", 3)
+
+
+@pytest.fixture
+def texts_file(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_text("A storm, it seems, cut the power\nRates rise\n", encoding="utf-8")
+    return path
+
+
+def records(result: Any) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_the_command_writes_leads_that_evaluate_can_read(texts_file: Path) -> None:
+    result = CliRunner().invoke(app, ["lead", str(texts_file), "--limit", "2"])
+    assert records(result) == [
+        {"text": "A storm", "limit": 2, "unit": "words", "truncated": True, "n_calls": 0},
+        {"text": "Rates rise", "limit": 2, "unit": "words", "truncated": False, "n_calls": 0},
+    ]
+    assert "2 summaries, 1 of them cut to fit" in result.stderr
+
+
+def test_the_command_knows_the_papers_rule(texts_file: Path) -> None:
+    arguments = ["lead", str(texts_file), "--ratio", "0.25", "--ratio-rule", "paper-dat"]
+    assert [record["limit"] for record in records(CliRunner().invoke(app, arguments))] == [3, 2]
+
+
+def test_the_command_asks_a_model_and_keeps_its_answers(
+    chat_server: Any, texts_file: Path, tmp_path: Path
+) -> None:
+    chat_server.rule = lambda prompt: "far too long a headline"
+    arguments = ["llm", str(texts_file), "--endpoint", chat_server.url, "--model", "m"]
+    arguments += ["--limit", "2", "--calls", "2", "--cache", str(tmp_path / "answers.jsonl")]
+    first = records(CliRunner().invoke(app, arguments))
+    assert [record["text"] for record in first] == ["far too", "far too"]
+    assert all(record["truncated"] and record["n_calls"] == 2 for record in first)
+    assert chat_server.n_requests == 4
+    assert records(CliRunner().invoke(app, arguments)) == first
+    assert chat_server.n_requests == 4
+
+
+@pytest.mark.parametrize("arguments", [[], ["--limit", "3", "--ratio", "0.5"]])
+def test_the_command_wants_one_limit(texts_file: Path, arguments: list[str]) -> None:
+    result = CliRunner().invoke(app, ["lead", str(texts_file), *arguments])
+    assert isinstance(result.exception, BudgetError)
+    assert "give --limit or --ratio, one of them" in str(result.exception)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -33,10 +34,13 @@ def commands() -> list[str]:
 def test_every_option_of_a_command_exists(line: str) -> None:
     _, name, *rest = shlex.split(line)
     module, _, attribute = COMMANDS[name].target.partition(":")
-    app = typer.Typer()
-    app.command()(getattr(__import__(module, fromlist=[attribute]), attribute))
-    known = {
-        option for parameter in typer.main.get_command(app).params for option in parameter.opts
-    }
+    found = getattr(importlib.import_module(module), attribute)
+    if isinstance(found, typer.Typer):
+        command = typer.main.get_command(found).commands[rest[0]]  # type: ignore[attr-defined]
+    else:
+        app = typer.Typer()
+        app.command()(found)
+        command = typer.main.get_command(app)
+    known = {option for parameter in command.params for option in parameter.opts}
     used = {word for word in rest if word.startswith("--")}
     assert used <= known

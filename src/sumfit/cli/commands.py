@@ -51,6 +51,9 @@ COMMANDS: dict[str, Command] = {
     "reproduce": Command(
         "sumfit.cli.reproduce:reproduce", "Make the tables of the paper again.", "eval"
     ),
+    "baseline": Command(
+        "sumfit.cli.baseline:app", "Write summaries of baselines that need no training.", "eval"
+    ),
     "tune": Command("sumfit.cli.tune:tune", "Fit a model's length bonus on data.", "eval"),
     "judge": Command("sumfit.cli.judge:judge", "Let a language model compare systems.", "eval"),
     "bench": Command("sumfit.cli.bench:bench", "Measure speed on this machine."),
