@@ -2,8 +2,8 @@
 
 Owns method ``seqmap-beam``. A hypothesis is a distinct prefix with its whole vector of forward
 mass, so a kept prefix loses none; it is ranked by the bound on its best completion (Eq. A9),
-which makes prefixes of different cost and length comparable. The bounds are those of exact
-search, `sumfit.decoding.bound`.
+which makes prefixes of different cost and length comparable. Bounds, constraints and the making
+of prefixes are those of exact search.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.kernels.beam import run_beam
+from sumfit.decoding.kernels.search import Nodes
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible
+from sumfit.decoding.seqmap import restricted
+from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["seqmap_beam"]
@@ -29,61 +32,83 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     """Search the K prefixes of each length that can still become the best (Eq. A10).
 
     Time O(S · K · (S + W)) for each word of the longest hypothesis, plus the bounds; memory
-    O(C · S + K · S). A result is optimal if no pruned prefix and no word outside the candidates
-    could lead to a higher score; else ``gap`` says how much higher at most.
+    O(C · S + K · (S + W)). A result is optimal if no pruned prefix and no word outside the
+    candidates could lead to a higher score; else ``gap`` says how much higher at most.
 
     Args:
         dag: The graph.
-        options: Costs, budget, ending, bonus, ``beam_size`` (K), ``words_per_vertex``,
-            ``n_best``.
+        options: Costs, budget, ending, bonus, constraints, ``beam_size`` (K),
+            ``words_per_vertex``, ``n_best``.
 
     Returns:
         At most ``n_best`` hypotheses, best first, each with certificate or gap.
 
     Raises:
-        InfeasibleBudgetError: If the beam finds no sequence that meets the budget.
+        InfeasibleBudgetError: If the beam finds no sequence that meets the budget and obeys the
+            constraints.
     """
-    graph = dag if options.words_per_vertex is None else dag.restrict(options.words_per_vertex)
+    graph = restricted(dag, options)
     problem = SearchProblem.build(graph, options)
     if problem.low > problem.high:
-        raise infeasible(SearchProblem.build(dag, options))
+        raise _nothing(dag, options)
     tables = SearchTables.build(graph, options)
-    class_cost, class_start = _classes(tables.cost[tables.words])
-    first_class_cost, first_class_start = _classes(tables.first_cost[tables.first_words])
-    columns, pruned, outside, n_expanded = run_beam(
-        tables.prob,
-        tables.link,
-        tables.first_link,
-        tables.end,
-        tables.words,
-        class_cost,
-        class_start,
-        tables.first_words,
-        first_class_cost,
-        first_class_start,
-        tables.other,
-        tables.graph.other_costs,
-        tables.graph.other_first_costs,
-        tables.table[0, 0],
-        tables.scale,
+    n = tables.n_inner
+    room = 1 + 2 * options.beam_size
+    found = np.empty((options.n_best, n), dtype=np.int64)
+    n_found, pruned, outside, n_made = run_beam(
+        tables.rules,
+        tables.graph,
+        _empty_nodes(tables, options, room),
+        np.empty((room, n), dtype=np.int64),
+        found,
         tables.high,
         tables.high - tables.low,
-        options.beam_size,
-        options.n_best,
     )
-    sequences = [problem.words_of(v for v in row if v >= 0) for row in columns.tolist()]
-    found = as_hypotheses(problem, sequences, with_path=True)
-    if not found:
-        raise infeasible(SearchProblem.build(dag, options))
+    sequences = [problem.words_of(v for v in row if v >= 0) for row in found[:n_found].tolist()]
+    hypotheses = as_hypotheses(problem, sequences, with_path=True)
+    if not hypotheses:
+        raise _nothing(dag, options)
     bound = max(pruned, outside)
-    certified = tuple(_certified(item, bound) for item in found)
-    return NBest(certified, method="seqmap-beam", n_expanded=int(n_expanded))
+    certified = tuple(_certified(item, bound) for item in hypotheses)
+    return NBest(certified, method="seqmap-beam", n_expanded=int(n_made))
 
 
-def _classes(cost: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Distinct costs of a sorted array, and where each begins (one more entry for the end)."""
-    starts = np.flatnonzero(np.diff(cost, prepend=-1))
-    return cost[starts], np.append(starts, cost.size).astype(np.int64)
+def _empty_nodes(tables: SearchTables, options: DecodeOptions, room: int) -> Nodes:
+    """Make rows for so many prefixes, without a frontier."""
+    n = tables.n_inner
+    constraints = options.constraints
+    n_fields = 1 if constraints is None else constraints.state_size(n + 1)
+
+    def whole(*shape: int) -> npt.NDArray[np.int64]:
+        return np.empty(shape, dtype=np.int64)
+
+    return Nodes(
+        parent=whole(room),
+        word=whole(room),
+        rest=whole(room),
+        log_mass=np.empty(room),
+        base=np.empty(room),
+        score=np.empty(room),
+        kind=whole(room),
+        spent=whole(room),
+        reach=np.empty((room, n)),
+        bounds=np.empty((room, tables.n_candidates)),
+        state=whole(room, n_fields),
+        heap_f=np.empty(1),
+        heap_node=whole(1),
+        heap_word=whole(1),
+    )
+
+
+def _nothing(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:
+    if options.constraints is None:
+        return infeasible(SearchProblem.build(dag, options))
+    budget = options.budget
+    return InfeasibleBudgetError(
+        f"a beam of {options.beam_size} found no sequence that costs {budget.low} to "
+        f"{budget.high} and obeys the constraints; widen it, use method='seqmap' or relax a "
+        "constraint"
+    )
 
 
 def _certified(item: Hypothesis, bound: float) -> Hypothesis:

@@ -19,6 +19,7 @@ from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import best_path, marginal_log_prob
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible, refuse_constraints
+from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["path_map", "path_map_released"]
@@ -31,8 +32,8 @@ def path_map(dag: DAG, *, options: DecodeOptions) -> NBest:
 
     The score is the log-probability of the path (closing link included for ``ending="eos"``)
     plus bonus per word; ``log_prob`` is the exact marginal of its words. ``optimal`` says that
-    no *path* of a higher score meets the budget, over the whole vocabulary. The first result
-    takes time O(S² · C + S · W), memory O(S · C).
+    no *path* of a higher score meets the budget and the constraints, over the whole vocabulary.
+    The first result takes time O(S² · C + S · W), memory O(S · C), if there are no constraints.
 
     Args:
         dag: The graph.
@@ -42,7 +43,8 @@ def path_map(dag: DAG, *, options: DecodeOptions) -> NBest:
         At most ``n_best`` hypotheses with different words, best path first.
 
     Raises:
-        InfeasibleBudgetError: If no path meets the budget.
+        InfeasibleBudgetError: If no path meets the budget and obeys the constraints, or none is
+            found within ``max_expansions`` prefixes.
     """
     problem = SearchProblem.build(dag, options)
     if problem.low > problem.high:
@@ -157,7 +159,8 @@ def _best_first(problem: SearchProblem) -> NBest:
     """List sequences by their best path: a prefix is worth its best completion (Eq. A6).
 
     The score of a sequence is that of its best path, so the best completion of a prefix is known
-    exactly and no prefix is expanded in vain. Frontier entries are ``(-score, columns, kind)``:
+    exactly and no prefix is expanded in vain, unless constraints forbid that completion: then
+    its worth is an upper bound. Frontier entries are ``(-score, columns, kind)``:
     a finished sequence, or a prefix with its not yet listed next words in order of worth.
     """
     search = _PathSearch(problem)
@@ -173,11 +176,18 @@ def _best_first(problem: SearchProblem) -> NBest:
             continue
         search.push_sibling(frontier, parent)
         prefix = search.extend(parent, columns)
+        if prefix is None:
+            continue
         closed = search.close(prefix)
         if closed > -np.inf:
             heapq.heappush(frontier, (-closed, columns, 0, None))
         search.push_children(frontier, prefix)
         n_expanded += 1
+    if not found and problem.options.constraints is not None:
+        raise InfeasibleBudgetError(
+            f"no path among the best {n_expanded} prefixes meets the budget and obeys the "
+            "constraints; raise the limit, raise max_expansions or relax a constraint"
+        )
     if not found:
         raise infeasible(problem)
     is_complete = len(found) == problem.options.n_best or not frontier
@@ -195,6 +205,7 @@ class _Prefix:
     worth: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     order: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     listed: int = 0
+    state: npt.NDArray[np.int64] | None = None
 
 
 class _PathSearch:
@@ -232,9 +243,12 @@ class _PathSearch:
         self._closing[-1] = -np.inf
 
     def root(self) -> _Prefix:
-        scores = np.full(self._problem.dag.n_vertices, -np.inf)
+        problem = self._problem
+        scores = np.full(problem.dag.n_vertices, -np.inf)
         scores[0] = 0.0
-        return _Prefix((), scores, self._problem.high)
+        constraints = problem.options.constraints
+        state = None if constraints is None else constraints.start(problem.dag.n_vertices)
+        return _Prefix((), scores, problem.high, state=state)
 
     def push_children(self, frontier: _Frontier, prefix: _Prefix) -> None:
         """Rank the next words of a prefix and put the best on the frontier."""
@@ -261,18 +275,27 @@ class _PathSearch:
             worth = -float(prefix.worth[column])
             heapq.heappush(frontier, (worth, (*prefix.columns, column), 1, prefix))
 
-    def extend(self, parent: _Prefix, columns: tuple[int, ...]) -> _Prefix:
-        """Make the child of a prefix that ends in the last of the columns."""
+    def extend(self, parent: _Prefix, columns: tuple[int, ...]) -> _Prefix | None:
+        """Make the child of a prefix that ends in the last of the columns, if it is allowed."""
         problem, column = self._problem, columns[-1]
+        state, constraints = parent.state, problem.options.constraints
+        if constraints is not None and state is not None:
+            state = constraints.allows(state, int(problem.dag.word_ids[column]))
+            if state is None:
+                return None
         scores = parent.reached + problem.options.bonus
         scores[1:-1] += problem.word_logp[1:-1, column]
         cost = problem.cost if parent.columns else problem.first
-        return _Prefix(columns, scores, parent.rest - int(cost[column]))
+        return _Prefix(columns, scores, parent.rest - int(cost[column]), state=state)
 
     def close(self, prefix: _Prefix) -> float:
         """Score of the prefix as a finished sequence; ``-inf`` if it may not end."""
         if prefix.rest > self._problem.high - self._problem.low:
             return -np.inf
+        constraints = self._problem.options.constraints
+        if constraints is not None and prefix.state is not None:
+            if not constraints.allows_end(prefix.state):
+                return -np.inf
         return float((prefix.scores + self._closing).max())
 
     def finished(self, columns: tuple[int, ...], score: float) -> Hypothesis:
