@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sumfit.cli.jobs.output import write_output
+from sumfit.cli.jobs.output import changed_input, write_output
 from sumfit.cli.jobs.parts import JobDirectory
 from sumfit.cli.jobs.pool import run_local
 from sumfit.cli.jobs.progress import Progress, count_records
@@ -55,7 +55,8 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
     """
     start = time.monotonic()
     directory = JobDirectory(spec.output)
-    with directory.open(spec.fingerprint(), restart=spec.restart) as was_complete:
+    fingerprint = spec.fingerprint()
+    with directory.open(fingerprint, restart=spec.restart) as was_complete:
         if was_complete:
             return JobReport(0, 0, 0, time.monotonic() - start)
         pending = _Pending(spec, directory.finished())
@@ -74,6 +75,8 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         else:
             run_local(spec, iter(pending), save)
         progress.close()
+        if spec.fingerprint() != fingerprint:
+            raise changed_input(spec)
         write_output(spec, directory.results(pending.n_chunks), directory.path / "output.tmp")
         directory.finish()
     return JobReport(

@@ -21,7 +21,7 @@ from sumfit.cli.jobs.spec import JobSpec
 from sumfit.data.readers import read_rows
 from sumfit.errors import DataFormatError, MissingExtraError
 
-__all__ = ["write_output"]
+__all__ = ["changed_input", "write_output"]
 
 _ROWS_PER_GROUP = 4096
 
@@ -52,11 +52,19 @@ def _joined(
     rows = read_rows(spec.input, format=spec.input_format)
     for row, result in itertools.zip_longest(rows, results):
         if row is None or result is None:
-            raise _changed(spec)
+            raise changed_input(spec)
         yield row.fields, result
 
 
-def _changed(spec: JobSpec) -> DataFormatError:
+def changed_input(spec: JobSpec) -> DataFormatError:
+    """Make the error for an input or model that is not what it was.
+
+    Args:
+        spec: The job.
+
+    Returns:
+        The error to raise.
+    """
     return DataFormatError(
         f"{spec.input} changed while the job ran; run the same command again with --restart"
     )
@@ -124,7 +132,7 @@ def _write_parquet(spec: JobSpec, results: Iterator[dict[str, Any]], file: IO[by
         for table in tables:
             group = list(itertools.islice(results, table.num_rows))
             if len(group) != table.num_rows:
-                raise _changed(spec)
+                raise changed_input(spec)
             added = pa.Table.from_pylist(
                 [_columns(spec, result) for result in group], schema=result_schema
             )
@@ -133,7 +141,7 @@ def _write_parquet(spec: JobSpec, results: Iterator[dict[str, Any]], file: IO[by
             writer = writer or pq.ParquetWriter(file, table.schema, compression="zstd")
             writer.write_table(table)
         if next(results, None) is not None:
-            raise _changed(spec)
+            raise changed_input(spec)
         if writer is None:
             pq.write_table(result_schema.empty_table(), file)
     finally:

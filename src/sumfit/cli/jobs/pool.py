@@ -6,6 +6,7 @@ chunk is given to a new one, twice at most.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -37,8 +38,20 @@ def run_local(spec: JobSpec, chunks: Iterator[Chunk], save: Save) -> None:
         ServiceError: If a worker cannot start, or keeps dying on the same chunk.
     """
     source = _Shared(chunks)
+    is_warm = threading.Event()
+
+    def save_first(index: int, results: list[dict[str, Any]]) -> None:
+        save(index, results)
+        is_warm.set()
+
+    def feed(number: int) -> None:
+        # The first worker compiles what is not compiled yet; the others find it done.
+        while number and not is_warm.wait(0.1) and not source.is_stopped:
+            pass
+        _feed(spec, source, save_first)
+
     with ThreadPoolExecutor(spec.n_processes, thread_name_prefix="sumfit-job") as threads:
-        futures = [threads.submit(_feed, spec, source, save) for _ in range(spec.n_processes)]
+        futures = [threads.submit(feed, number) for number in range(spec.n_processes)]
         try:
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
         finally:
@@ -53,13 +66,13 @@ class _Shared:
     def __init__(self, chunks: Iterator[Chunk]) -> None:
         self._chunks = chunks
         self._lock = threading.Lock()
-        self._is_stopped = False
+        self.is_stopped = False
 
     def stop(self) -> None:
-        self._is_stopped = True
+        self.is_stopped = True
 
     def __iter__(self) -> Iterator[Chunk]:
-        while not self._is_stopped:
+        while not self.is_stopped:
             with self._lock:
                 chunk = next(self._chunks, None)
             if chunk is None:
@@ -104,8 +117,12 @@ class _Worker:
             encoding="ascii",
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
-        self._send({"model": spec.model, "options": dict(spec.options)})
-        self._receive()
+        try:
+            self._send({"model": spec.model, "options": dict(spec.options)})
+            self._receive()
+        except BaseException:
+            self.close()
+            raise
 
     def run(self, chunk: Chunk) -> list[dict[str, Any]]:
         """Summarise one chunk; raises `EOFError` if the process is gone."""
@@ -118,10 +135,8 @@ class _Worker:
         """End the process and return its exit code."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
         try:
             code = self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:
@@ -142,7 +157,6 @@ class _Worker:
             raise EOFError
         answer: dict[str, Any] = json.loads(line)
         if "failed" in answer:
-            self.close()
             kind = ConfigError if answer["exit_code"] == 2 else ServiceError
             raise kind(answer["failed"])
         return answer

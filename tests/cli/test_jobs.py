@@ -1,0 +1,359 @@
+"""File jobs: complete, in order, each record once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumfit import Summarizer
+from sumfit.cli.jobs import JobSpec, run_job
+from sumfit.cli.jobs.parts import JobDirectory
+from sumfit.cli.jobs.progress import Progress
+from sumfit.cli.jobs.spec import read_chunks
+from sumfit.errors import ConfigError, DataFormatError, OverloadedError, ServiceError
+from tests.tiny_model import TEXTS
+
+OPTIONS = {"max_chars": 40}
+
+
+def records(n_records: int) -> list[dict[str, Any]]:
+    return [{"id": i, "text": TEXTS[i % len(TEXTS)]} for i in range(n_records)]
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def spec(tmp_path: Path, tiny_model: Path, **changes: Any) -> JobSpec:
+    values = {
+        "input": tmp_path / "in.jsonl",
+        "output": tmp_path / "out.jsonl",
+        "options": OPTIONS,
+        "model": str(tiny_model),
+        "chunk_size": 4,
+    }
+    return JobSpec(**(values | changes))
+
+
+def run(job: JobSpec) -> Any:
+    return run_job(job, show_progress=False)
+
+
+def test_the_output_has_every_record_with_the_librarys_own_summary(
+    tmp_path: Path, tiny_model: Path, fit: Summarizer
+) -> None:
+    rows = [*records(9), {"id": 9, "text": "  "}, {"id": 10, "text": None}, {"id": 11}]
+    write_jsonl(tmp_path / "in.jsonl", rows)
+    report = run(spec(tmp_path, tiny_model, n_processes=2, options={**OPTIONS, "n_best": 2}))
+    assert (report.n_records, report.n_errors, report.n_resumed) == (12, 3, 0)
+    found = read_jsonl(tmp_path / "out.jsonl")
+    assert [row["id"] for row in found] == list(range(12))
+    for row in found[:9]:
+        summary = fit(row["text"], max_chars=40, n_best=2)
+        assert row["summary"] == summary.text
+        assert row["summary_length"] == summary.length <= 40
+        assert row["summary_alternatives"] == [summary.alternatives[0].text]
+        assert row["summary_error"] is None
+    assert "the text is empty" in found[9]["summary_error"]
+    assert found[10]["summary_error"] == found[11]["summary_error"] == "the record has no text"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz", "out.txt", "out.jsonl.xz", "out.txt.gz"])
+def test_every_output_format_has_the_same_summaries(
+    tmp_path: Path, tiny_model: Path, fit: Summarizer, name: str
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(5))
+    run(spec(tmp_path, tiny_model, output=tmp_path / name))
+    raw = (tmp_path / name).read_bytes()
+    raw = gzip.decompress(raw) if name.endswith("gz") else raw
+    raw = lzma.decompress(raw) if name.endswith("xz") else raw
+    text = raw.decode("utf-8")
+    if "txt" in name:
+        found = text.split("\n")[:-1]
+    elif "jsonl" in name:
+        found = [json.loads(line)["summary"] for line in text.splitlines()]
+    else:
+        rows = csv.DictReader(io.StringIO(text), delimiter="\t" if "tsv" in name else ",")
+        found = [row["summary"] for row in rows]
+    assert found == [fit(row["text"], **OPTIONS).text for row in records(5)]
+
+
+def test_parquet_keeps_columns_and_types(tmp_path: Path, tiny_model: Path, fit: Summarizer) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table(
+        {
+            "when": pa.array(range(10), pa.timestamp("ms")),
+            "body": pa.array([*TEXTS, *TEXTS[:3], ""]),
+            "tags": pa.array([["a", "b"]] * 10),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    job = spec(
+        tmp_path,
+        tiny_model,
+        input=tmp_path / "in.parquet",
+        output=tmp_path / "out.parquet",
+        field="body",
+        output_field="title",
+    )
+    assert run(job).n_errors == 1
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.select(["when", "body", "tags"]).equals(table)
+    titles = found.column("title").to_pylist()
+    assert titles == [*(fit(text, **OPTIONS).text for text in [*TEXTS, *TEXTS[:3]]), None]
+    assert found.schema.field("title_optimal").type == pa.bool_()
+    assert found.schema.field("title_length").type == pa.int64()
+
+
+def test_an_empty_input_gives_an_empty_output(tmp_path: Path, tiny_model: Path) -> None:
+    write_jsonl(tmp_path / "in.jsonl", [])
+    assert run(spec(tmp_path, tiny_model)).n_records == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == b""
+
+
+def test_each_record_may_have_its_own_limit(tmp_path: Path, tiny_model: Path) -> None:
+    rows = [{"text": TEXTS[0], "room": room} for room in (20, "30", 40.0, None, "wide")]
+    write_jsonl(tmp_path / "in.jsonl", rows)
+    run(spec(tmp_path, tiny_model, limit_field="room", options={"unit": "chars"}))
+    found = read_jsonl(tmp_path / "out.jsonl")
+    assert [row["summary_limit"] for row in found] == [20, 30, 40, None, None]
+    assert found[3]["summary_error"] == "the record's limit is no whole number"
+
+
+def test_a_stopped_job_goes_on_with_what_it_has(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(20))
+    whole = spec(tmp_path, tiny_model, output=tmp_path / "whole.jsonl")
+    run(whole)
+    save = JobDirectory.save
+    saved: list[int] = []
+
+    def save_two(self: JobDirectory, index: int, results: Any) -> None:
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+        saved.append(index)
+        save(self, index, results)
+
+    monkeypatch.setattr(JobDirectory, "save", save_two)
+    with pytest.raises(KeyboardInterrupt):
+        run(spec(tmp_path, tiny_model))
+    assert not (tmp_path / "out.jsonl").exists()
+    monkeypatch.undo()
+    report = run(spec(tmp_path, tiny_model))
+    assert (report.n_records, report.n_resumed) == (20, 8)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_an_unfinished_job_is_not_mixed_with_another(tmp_path: Path, tiny_model: Path) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(8))
+    job = spec(tmp_path, tiny_model)
+    with JobDirectory(job.output).open(job.fingerprint(), restart=False):
+        with pytest.raises(OverloadedError, match="another process is working in"):
+            run(job)
+    other = spec(tmp_path, tiny_model, options={"max_chars": 50})
+    message = r"unfinished job with options \{'max_chars': 40\}, now it is \{'max_chars': 50\}"
+    with pytest.raises(ConfigError, match=message):
+        run(other)
+    assert run(spec(tmp_path, tiny_model, options={"max_chars": 50}, restart=True)).n_records == 8
+    assert {row["summary_limit"] for row in read_jsonl(tmp_path / "out.jsonl")} == {50}
+
+
+def test_a_job_killed_between_output_and_clean_up_counts_as_done(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(8))
+    monkeypatch.setattr("sumfit.cli.jobs.parts.shutil.rmtree", lambda *a, **k: None)
+    run(spec(tmp_path, tiny_model))
+    monkeypatch.undo()
+    before = (tmp_path / "out.jsonl").stat().st_mtime_ns
+    assert run(spec(tmp_path, tiny_model)).n_records == 0
+    assert (tmp_path / "out.jsonl").stat().st_mtime_ns == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_an_input_that_changes_meanwhile_is_noticed(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(8))
+    save = JobDirectory.save
+
+    def save_and_append(self: JobDirectory, index: int, results: Any) -> None:
+        save(self, index, results)
+        if index == 1:
+            write_jsonl(tmp_path / "in.jsonl", records(9))
+
+    monkeypatch.setattr(JobDirectory, "save", save_and_append)
+    with pytest.raises(DataFormatError, match=r"changed while the job ran; .* with --restart"):
+        run(spec(tmp_path, tiny_model))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"chunk_size": 0}, "chunk_size must be at least 1, was 0"),
+        ({"engine": "dask"}, "engine must be 'local' or 'ray', was 'dask'"),
+        ({"options": {"max_chars": [1, 2]}}, "one limit for each record, max_chars has several"),
+        ({"output": Path("/no/such/folder/out.txt")}, "output folder .* does not exist"),
+        ({"field": "body"}, "has no column 'body'; its columns are 'id', 'text'"),
+        ({"output_field": "id"}, "has a column 'id' already; choose another name"),
+        ({"options": {"max_chars": 5, "max_words": 2}}, "two length specifications"),
+        ({"model": "/no/such/model"}, "/no/such/model"),
+    ],
+)
+def test_a_wrong_job_is_refused(
+    tmp_path: Path, tiny_model: Path, changes: dict[str, Any], message: str
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(2))
+    with pytest.raises((ConfigError, FileNotFoundError), match=message):
+        run(spec(tmp_path, tiny_model, **changes))
+
+
+def test_input_and_output_must_be_two_files(tmp_path: Path, tiny_model: Path) -> None:
+    with pytest.raises(ConfigError, match="is not a file; give a file that exists"):
+        spec(tmp_path, tiny_model)
+    write_jsonl(tmp_path / "in.jsonl", records(2))
+    with pytest.raises(ConfigError, match="is the input; give another name"):
+        spec(tmp_path, tiny_model, output=tmp_path / "in.jsonl")
+
+
+def test_a_bad_record_stops_the_job_with_its_line(tmp_path: Path, tiny_model: Path) -> None:
+    file = write_jsonl(tmp_path / "in.jsonl", records(2))
+    file.write_text(file.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
+    with pytest.raises(DataFormatError, match=r"in\.jsonl:3: not JSON"):
+        run(spec(tmp_path, tiny_model))
+
+
+def test_a_worker_that_dies_is_replaced(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(12))
+    started: list[Any] = []
+    popen = subprocess.Popen
+
+    def start(*args: Any, **keywords: Any) -> Any:
+        process = popen(*args, **keywords)
+        started.append(process)
+        if len(started) == 1:
+            process.kill()
+        return process
+
+    monkeypatch.setattr("sumfit.cli.jobs.pool.subprocess.Popen", start)
+    assert run(spec(tmp_path, tiny_model)).n_records == 12
+    assert len(started) == 2
+
+    def die(*args: Any, **keywords: Any) -> Any:
+        process = popen(*args, **keywords)
+        process.kill()
+        return process
+
+    monkeypatch.setattr("sumfit.cli.jobs.pool.subprocess.Popen", die)
+    with pytest.raises(ServiceError, match=r"a worker died 3 times .* on records 1 to 4"):
+        run(spec(tmp_path, tiny_model, output=tmp_path / "other.jsonl"))
+
+
+def test_chunks_hold_all_records_in_order(tmp_path: Path, tiny_model: Path) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(10))
+    chunks = list(read_chunks(spec(tmp_path, tiny_model)))
+    assert [chunk.index for chunk in chunks] == [0, 1, 2]
+    assert [text for chunk in chunks for text in chunk.texts] == [r["text"] for r in records(10)]
+
+
+def test_progress_says_how_far_how_fast_and_how_long() -> None:
+    stream = io.StringIO()
+    progress = Progress(1000, n_resumed=100, stream=stream)
+    progress.add(300, 2)
+    now = progress._start + 10
+    line = "400 of 1,000 records (40%), 30.0/s, 20 s left, 2 without a summary"
+    assert progress.line(now) == line
+    progress.close()
+    assert stream.getvalue().startswith("400 of 1,000 records (40%)")
+    unknown = Progress(None, stream=stream)
+    unknown.add(50, 0)
+    assert unknown.line(unknown._start + 10) == "50 records, 5.0/s"
+
+
+def kill_at_random_moments(
+    tmp_path: Path, tiny_model: Path, *, n_kills: int, n_records: int, seed: int
+) -> None:
+    """Run a job, kill -9 it again and again, then let it finish and compare."""
+    rng = random.Random(seed)
+    write_jsonl(tmp_path / "in.jsonl", records(n_records))
+    run(spec(tmp_path, tiny_model, output=tmp_path / "whole.jsonl"))
+    command = [sys.executable, "-m", "sumfit", "summarize", str(tmp_path / "in.jsonl")]
+    command += ["-o", str(tmp_path / "out.jsonl"), "--model", str(tiny_model)]
+    command += ["--max-chars", "40", "--processes", "2", "--field", "text"]
+    n_parts: list[int] = []
+    for _ in range(n_kills):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        # From the start of the program to beyond the first parts, counted from what it has done.
+        wait_for = rng.choice([0, 1, 1, 2, 3])
+        deadline = time.monotonic() + 60
+        parts = tmp_path / "out.jsonl.job"
+        while len(list(parts.glob("0*.jsonl"))) < (n_parts or [0])[-1] + wait_for:
+            assert time.monotonic() < deadline
+            if process.poll() is not None:
+                break
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.15))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        n_parts.append(len(list(parts.glob("0*.jsonl"))))
+    finished = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert finished.returncode == 0, finished.stderr
+    assert read_jsonl(tmp_path / "out.jsonl") == read_jsonl(tmp_path / "whole.jsonl")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "in.jsonl",
+        "out.jsonl",
+        "whole.jsonl",
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kill -9 is a signal of Unix")
+def test_a_job_killed_twice_is_complete_in_order_without_duplicates(
+    tmp_path: Path, tiny_model: Path
+) -> None:
+    kill_at_random_moments(tmp_path, tiny_model, n_kills=2, n_records=600, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="kill -9 is a signal of Unix")
+def test_a_job_killed_ten_times_is_complete_in_order_without_duplicates(
+    tmp_path: Path, tiny_model: Path
+) -> None:
+    kill_at_random_moments(tmp_path, tiny_model, n_kills=10, n_records=6000, seed=2)
+
+
+@pytest.mark.slow
+def test_ray_gives_the_same_output(tmp_path: Path, tiny_model: Path) -> None:
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    write_jsonl(tmp_path / "in.jsonl", [*records(99), {"id": 99, "text": " "}])
+    run(spec(tmp_path, tiny_model))
+    job = spec(tmp_path, tiny_model, output=tmp_path / "ray.jsonl", engine="ray", n_processes=2)
+    try:
+        report = run(job)
+    finally:
+        ray.shutdown()
+    assert (report.n_records, report.n_errors) == (100, 1)
+    assert (tmp_path / "ray.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
