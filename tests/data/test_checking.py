@@ -52,6 +52,7 @@ def test_a_recipe_without_validation_or_with_an_empty_file_is_reported(tmp_path)
     (tmp_path / "empty.jsonl").write_text("")
     sets = [SetSpec("a", train="a.jsonl"), SetSpec("b", train="empty.jsonl")]
     problems: list[str] = []
-    lines = list(check_sets(sets, tmp_path, problems=problems))
+    list(check_sets(sets, tmp_path, problems=problems))
     assert problems == ["set b: its train file holds no usable pair"]
+    lines = list(check_sets(sets[:1], tmp_path, problems=[]))
     assert lines[-1] == "no set has a validation file: training cannot tell when to stop"

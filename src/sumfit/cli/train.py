@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,6 @@ import typer
 
 if TYPE_CHECKING:
     from sumfit.training.loop import Progress
-    from sumfit.training.recipe import Recipe
 
 __all__ = ["log_to_stderr", "train"]
 
@@ -51,12 +50,12 @@ def train(
     """
     from sumfit.training.recipe import load_recipe
 
+    if validate_only:
+        _report(recipe, overrides or ())
+        return
     is_first = int(os.environ.get("RANK", "0")) == 0
     log_to_stderr(logging.INFO if is_first else logging.WARNING)
     settings = load_recipe(recipe, overrides or ())
-    if validate_only:
-        _report(settings)
-        return
     from sumfit.training.run import train as run
 
     with _progress(settings.name) as show:
@@ -84,16 +83,21 @@ def log_to_stderr(level: int) -> None:
     logger.propagate = False
 
 
-def _report(recipe: Recipe) -> None:
+def _report(path: Path, overrides: Sequence[str]) -> None:
     from sumfit.data.checking import check_sets
     from sumfit.errors import ConfigError
+    from sumfit.training.recipe import load_recipe, recipe_problems
 
-    problems = recipe.data_problems()
+    problems = recipe_problems(path, overrides)
+    try:
+        recipe = load_recipe(path, overrides)
+    except ConfigError:
+        raise ConfigError("\n".join(problems)) from None
     for line in check_sets(recipe.data.sets, Path(recipe.data_dir), problems=problems):
         print(line)
     if problems:
         raise ConfigError("\n".join(problems))
-    print(f"recipe {recipe.name} and its data can be used")
+    print(f"{path} and its data can be used")
 
 
 @contextmanager

@@ -158,7 +158,7 @@ def check_sets(sets: Sequence[SetSpec], data_dir: Path, *, problems: list[str]) 
             if not check.n_pairs:
                 problems.append(f"set {spec.name}: its {split} file holds no usable pair")
     yield from overlaps(checks)
-    if sets and not n_by_split["valid"]:
+    if not problems and sets and not n_by_split["valid"]:
         yield "no set has a validation file: training cannot tell when to stop"
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "StartSection",
     "ValidationSection",
     "load_recipe",
+    "recipe_problems",
 ]
 
 INSTALLED = "installed"
@@ -358,8 +359,42 @@ def load_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises:
         ConfigError: If anything in it is unknown, missing or of the wrong type; all is listed.
     """
+    return _build(_read(path, overrides))
+
+
+def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str]:
+    """List everything that keeps a recipe from being used: its own mistakes and its files'.
+
+    Args:
+        path: TOML file.
+        overrides: ``key=value`` words that change it.
+
+    Returns:
+        One sentence for each problem; empty if there is none.
+    """
+    values = _read(path, overrides)
+    try:
+        return _build(values).data_problems()
+    except ConfigError as error:
+        problems = str(error).splitlines()
+    # The recipe is wrong, but its data sets may be right enough for their files to be looked at.
+    try:
+        data = build(DataSection, values.get("data", {}), where="data")
+    except ConfigError:
+        return problems
+    data_dir = values.get("data_dir", "")
+    if not data.corpus and isinstance(data_dir, str):
+        problems += missing_files(data.sets, Path(data_dir))
+    return problems
+
+
+def _read(path: str | Path, overrides: Sequence[str]) -> dict[str, Any]:
     values = read_toml(path, overrides)
     values.setdefault("name", Path(path).stem)
+    return values
+
+
+def _build(values: dict[str, Any]) -> Recipe:
     model = values.get("model")
     if isinstance(model, dict) and "vocab_size" in model:
         raise ConfigError("model.vocab_size is the tokenizer's; set data.vocab_size instead")

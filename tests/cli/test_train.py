@@ -1,0 +1,127 @@
+"""``sumfit train``, ``export`` and ``data`` from the outside, on made-up pairs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+RECIPE = """
+[data]
+vocab_size = 300
+max_source = 96
+batch_tokens = 2000
+
+[[data.sets]]
+name = "made-up"
+n_synthetic = 80
+
+[model]
+width = 16
+n_heads = 2
+n_link_heads = 2
+ffn_width = 16
+n_encoder_layers = 1
+n_decoder_layers = 1
+max_source_tokens = 96
+min_vertices = 48
+max_vertices = 64
+
+[run]
+max_steps = 2
+precision = "fp32"
+log_every = 1
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(RECIPE)
+    return path
+
+
+def test_a_recipe_becomes_a_model_that_summarises(sumfit, recipe, tmp_path):
+    output = tmp_path / "run"
+    trained = sumfit("train", str(recipe), f"output_dir={output}", "--device", "cpu", "--workers=1")
+    assert trained.code == 0, trained.err
+    assert trained.out.split() == [str(output / "checkpoint-00000002"), str(output / "best")]
+    assert "stopped: max_steps at step 2" in trained.err
+    assert "step 1  loss " in trained.err
+    words = sumfit("data", "lexicon", str(recipe), "-o", str(tmp_path / "words.txt.xz"))
+    assert "words: " in words.err
+    lexicon = str(tmp_path / "words.txt.xz")
+    exported = sumfit(
+        "export", str(output / "best"), "-o", str(tmp_path / "m"), "--lexicon", lexicon
+    )
+    assert exported.code == 0, exported.err
+    assert exported.out.strip() == str(tmp_path / "m")
+    files = {path.name for path in (tmp_path / "m").iterdir()}
+    assert files == {
+        "config.json",
+        "tokenizer.json",
+        "lexicon.txt.xz",
+        "model.onnx",
+        "model.fp32.onnx",
+    }
+    facts = sumfit("model", "--model", str(tmp_path / "m"), "--json")
+    assert json.loads(facts.out)["name"] == "mine"
+
+
+def test_validate_only_reports_recipe_and_data_together(sumfit, recipe, tmp_path):
+    good = sumfit("train", str(recipe), "--validate-only")
+    assert good.code == 0
+    assert good.out.endswith(f"{recipe} and its data can be used\n")
+    recipe.write_text(RECIPE.replace("n_synthetic = 80", 'train = "a.jsonl"\nvalid = "b.jsonl"'))
+    bad = sumfit("train", str(recipe), "run.max_step=3", f"data_dir={tmp_path}", "--validate-only")
+    assert bad.code == 2
+    assert bad.err.splitlines() == [
+        "error: 1 problem in the recipe:",
+        "  run.max_step is not a known key; did you mean 'max_steps'?",
+        f"set made-up: train file {tmp_path / 'a.jsonl'} does not exist; set data_dir=",
+        f"set made-up: valid file {tmp_path / 'b.jsonl'} does not exist; set data_dir=",
+    ]
+    row = {"source": "A text.", "summary": "T"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "b.jsonl").write_text("")
+    empty = sumfit("train", str(recipe), f"data_dir={tmp_path}", "--validate-only")
+    assert empty.code == 2
+    assert "made-up train: 1 pairs, 0 bad records" in empty.out
+    assert empty.err == "error: set made-up: its valid file holds no usable pair\n"
+
+
+def test_tokenizer_and_packing_are_commands_of_their_own(sumfit, recipe, tmp_path):
+    path = tmp_path / "t.json"
+    assert sumfit("data", "tokenizer", str(recipe), "-o", str(path)).code == 0
+    packed = sumfit(
+        "data",
+        "pack",
+        str(recipe),
+        f"data.tokenizer={path}",
+        "-o",
+        str(tmp_path / "c"),
+        "--workers=1",
+    )
+    assert packed.code == 0, packed.err
+    assert "kept     train made-up (natural)" in packed.out
+    assert (tmp_path / "c" / "tokenizer.json").read_bytes() == path.read_bytes()
+
+
+def test_data_check_prints_what_files_are_like(sumfit, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "One two three four.", "title": "<unk>"}\n{"text": "x"}\n')
+    shown = sumfit("data", "check", str(path), "--source", "text", "--summary", "title")
+    assert shown.code == 0
+    assert f"{path}: 1 pairs, 1 bad records" in shown.out
+    assert "1 suspicious: summary holds <unk> (lines 1)" in shown.out
+    assert "column 'title' is missing; columns here: text" in shown.out
+    assert sumfit("data", "check", str(path)).code == 1
+
+
+def test_errors_name_the_remedy(sumfit, recipe, tmp_path):
+    missing = sumfit("train", str(tmp_path / "no.toml"))
+    assert missing.code == 2
+    assert "cannot read recipe" in missing.err
+    nothing = sumfit("export", str(tmp_path))
+    assert nothing.code == 1
+    assert nothing.err == f"error: {tmp_path} holds no model.safetensors; give a checkpoint\n"

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from sumfit.errors import ConfigError, IncompatibleModelError, TrainingError
+from sumfit.training import checkpoints, load_recipe, loop, train
+from sumfit.training.checkpoints import latest
+
+from .conftest import read_metrics, start_training
+
+
+def run(tiny_recipe, output, *words, **options):
+    recipe = load_recipe(tiny_recipe, [f"output_dir={output}", *words])
+    return train(recipe, device="cpu", **options)
+
+
+def test_a_run_writes_metrics_checkpoints_and_the_best_model(tiny_recipe, tmp_path):
+    seen = []
+    result = run(
+        tiny_recipe, tmp_path, "run.validate_every=6", "run.keep_last=2", on_progress=seen.append
+    )
+    assert result.reason == "max_steps"
+    assert result.step == 12
+    assert result.checkpoint == latest(tmp_path) == tmp_path / "checkpoint-00000012"
+    assert result.best == tmp_path / "best"
+    assert not (tmp_path / "best" / "training.safetensors").exists()
+    assert len(list(tmp_path.glob("checkpoint-*"))) == 2
+    records = read_metrics(tmp_path)
+    assert [record["step"] for record in records] == [2, 4, 6, 8, 10, 12]
+    assert records[-1]["nll"] < records[0]["nll"] - 0.1
+    assert records[-1]["pairs_seen"] == sum(record["pairs"] for record in records)
+    valid = read_metrics(tmp_path, "valid")
+    assert [record["step"] for record in valid] == [6, 12]
+    assert result.scores["loss"] == pytest.approx(valid[-1]["loss"], rel=1e-5)
+    assert valid[1]["loss"] < valid[0]["loss"]
+    assert list((tmp_path / "tensorboard").iterdir())
+    assert [progress.step for progress in seen] == [2, 4, 6, 8, 10, 12]
+    assert seen[-1].share == 1.0
+    assert seen[-1].left_s == 0.0
+
+
+def test_the_best_model_holds_the_averaged_weights(tiny_recipe, tmp_path):
+    run(tiny_recipe, tmp_path)
+    from safetensors.torch import load_file
+
+    best = load_file(tmp_path / "best" / "model.safetensors")
+    training = load_file(tmp_path / "checkpoint-00000012" / "training.safetensors")
+    for name, value in best.items():
+        assert torch.equal(value, training[f"ema.{name}"]), name
+
+
+def test_checkpoints_in_the_way_are_not_overwritten(tiny_recipe, tmp_path):
+    run(tiny_recipe, tmp_path, "run.max_steps=2")
+    with pytest.raises(ConfigError, match="already holds checkpoints; pass --resume to go on"):
+        run(tiny_recipe, tmp_path, "run.max_steps=2")
+    again = run(tiny_recipe, tmp_path, "run.max_steps=3", resume=True)
+    assert again.step == 3
+
+
+def test_resuming_another_architecture_is_refused(tiny_recipe, tmp_path):
+    run(tiny_recipe, tmp_path, "run.max_steps=1")
+    with pytest.raises(IncompatibleModelError, match="in this architecture"):
+        run(tiny_recipe, tmp_path, "model.ffn_width=32", resume=True)
+
+
+def test_other_data_begins_a_new_epoch_and_says_so(tiny_recipe, tmp_path, caplog):
+    run(tiny_recipe, tmp_path, "run.max_steps=3")
+    words = ["data.batch_tokens=3200", "run.max_steps=4"]
+    run(tiny_recipe, tmp_path, *words, resume=True)
+    assert "data or batch size changed: starting epoch 1" in caplog.text
+    assert read_metrics(tmp_path)[-1]["epoch"] == 1
+
+
+def test_training_stops_before_its_time_limit(tiny_recipe, tmp_path):
+    begun = time.monotonic()
+    words = ["run.max_minutes=0.3", "run.reserve_seconds=2", "run.max_steps=100000"]
+    words += ["optimizer.schedule=time", "optimizer.warmup_steps=0", "run.save_every=0"]
+    result = run(tiny_recipe, tmp_path, *words)
+    seconds = time.monotonic() - begun
+    assert result.reason == "max_minutes"
+    assert 5 < seconds < 18
+    assert result.checkpoint.is_dir()
+    rates = [record["lr"] for record in read_metrics(tmp_path)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > 2e-3
+    assert rates[-1] < 1e-3
+
+
+def test_patience_ends_a_run_that_no_longer_improves(tiny_recipe, tmp_path):
+    words = ["run.validate_every=1", "run.patience=2", "optimizer.lr=1e-30", "run.max_steps=50"]
+    result = run(tiny_recipe, tmp_path, *words, "optimizer.ema_decay=0.0")
+    assert result.reason == "patience"
+    assert result.step == 3
+
+
+def test_a_signal_saves_and_stops(tiny_recipe, tmp_path):
+    process = start_training(tiny_recipe, f"output_dir={tmp_path}", "run.max_steps=100000")
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "checkpoint-00000004").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    assert "stopped: interrupted at step" in out
+    step = int(re.search(r"interrupted at step (\d+)", out).group(1))
+    assert latest(tmp_path) == tmp_path / f"checkpoint-{step:08d}"
+
+
+def failing(n_failures, largest):
+    """An objective that runs out of memory on batches above a size, a number of times."""
+    real = loop.objective
+    calls = []
+
+    def objective(model, batch, **options):
+        n_items = len(batch["source_ids"])
+        calls.append(n_items)
+        if n_items > largest and len(calls) <= n_failures:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return real(model, batch, **options)
+
+    return objective, calls
+
+
+def test_out_of_memory_splits_the_batch_once(tiny_recipe, tmp_path, monkeypatch, caplog):
+    objective, calls = failing(1, 0)
+    monkeypatch.setattr(loop, "objective", objective)
+    run(tiny_recipe, tmp_path, "run.max_steps=1", "optimizer.ema_decay=0.0", "run.log_every=1")
+    assert "out of memory on a batch of" in caplog.text
+    whole, first, second = calls[:3]
+    assert first + second == whole
+    assert read_metrics(tmp_path)[0]["pairs"] == whole
+
+
+def test_the_halves_of_a_split_batch_give_the_gradient_of_the_whole(
+    tiny_recipe, tmp_path, monkeypatch
+):
+    words = ["run.max_steps=1", "run.log_every=1", "model.dropout=0.0", "loss.glance_start=0.0"]
+    words += ["loss.glance_end=0.0"]
+    run(tiny_recipe, tmp_path / "whole", *words)
+    monkeypatch.setattr(loop, "objective", failing(1, 0)[0])
+    run(tiny_recipe, tmp_path / "split", *words)
+    one, two = (read_metrics(tmp_path / name)[0] for name in ("whole", "split"))
+    assert one["grad_norm"] == pytest.approx(two["grad_norm"], rel=1e-4)
+    assert one["loss"] == pytest.approx(two["loss"], rel=1e-5)
+
+
+def test_out_of_memory_on_half_a_batch_names_it(tiny_recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "objective", failing(100, 0)[0])
+    with pytest.raises(TrainingError) as caught:
+        run(tiny_recipe, tmp_path)
+    text = str(caught.value)
+    assert re.match(r"out of memory on half of a batch of \d+ pairs, source \(\d+, \d+\), ", text)
+    assert "lower data.batch_tokens (now 1600) and resume" in text
+
+
+def test_a_run_whose_gradients_stay_bad_stops_and_names_the_items(
+    tiny_recipe, tmp_path, monkeypatch, caplog
+):
+    real = loop.objective
+
+    def objective(model, batch, **options):
+        out = real(model, batch, **options)
+        return type(out)(
+            **{
+                name: value * float("nan") if name == "loss" else value
+                for name, value in ((n, getattr(out, n)) for n in out.__slots__)
+            }
+        )
+
+    monkeypatch.setattr(loop, "objective", objective)
+    with pytest.raises(TrainingError, match="was not finite in 4 steps in a row"):
+        run(tiny_recipe, tmp_path, "run.max_bad_steps=4")
+    assert re.search(r"step 0 skipped: .* \(items \d+, \d+", caplog.text)
+    assert latest(tmp_path) is None
+
+
+def test_denoising_trains_on_the_sources_alone(tiny_recipe, tmp_path):
+    words = ["loss.denoise_share=1.0", "loss.denoise.max_target=8", "run.max_steps=40"]
+    run(tiny_recipe, tmp_path, *words, "run.save_every=0")
+    records = read_metrics(tmp_path)
+    assert records[-1]["nll"] < records[0]["nll"] - 0.5
+
+
+def test_a_run_starts_from_an_earlier_model(tiny_recipe, tmp_path):
+    first = run(tiny_recipe, tmp_path / "a", "run.max_steps=30", "run.save_every=0")
+    words = [f"start.model={first.best}", "run.max_steps=1", "optimizer.lr=1e-30"]
+    second = run(tiny_recipe, tmp_path / "b", *words)
+    assert second.scores["loss"] == pytest.approx(first.scores["loss"], rel=1e-4)
+
+
+def test_rouge_of_decoded_texts_can_choose_the_best(tiny_recipe, tmp_path):
+    words = ["validation.n_rouge=8", "validation.metric=rouge", "validation.words=6"]
+    result = run(tiny_recipe, tmp_path, *words, "run.max_steps=2")
+    assert 0 <= result.scores["rouge"] <= 300
+    state, _ = checkpoints.load_training(result.checkpoint, loop.DAT(read_config(tiny_recipe)))
+    assert state.best == pytest.approx(-result.scores["rouge"])
+
+
+def read_config(tiny_recipe):
+    from sumfit.text import Tokenizer
+
+    recipe = load_recipe(tiny_recipe)
+    tokenizer = Tokenizer.from_file(recipe.corpus / "tokenizer.json")
+    return recipe.with_vocab(tokenizer.vocab_size).model
+
+
+def test_validation_does_not_depend_on_batches(tiny_recipe):
+    from sumfit.text import Tokenizer
+    from sumfit.training.parallel import Processes
+    from sumfit.training.validation import Validator
+
+    losses = []
+    torch.manual_seed(0)
+    model = loop.DAT(read_config(tiny_recipe))
+    for tokens in (800, 5000):
+        recipe = load_recipe(tiny_recipe, [f"data.batch_tokens={tokens}"])
+        validator = Validator(
+            recipe.corpus,
+            tokenizer=Tokenizer.from_file(recipe.corpus / "tokenizer.json"),
+            batch_options=recipe.batch_options,
+            options=recipe.validation,
+            processes=Processes("cpu"),
+        )
+        losses.append(validator.run(model, precision="fp32")["loss"])
+        assert model.training
+    assert np.isfinite(losses).all()
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
