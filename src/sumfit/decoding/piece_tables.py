@@ -50,6 +50,7 @@ FUNCTION_WORDS: frozenset[str] = DANGLING_WORDS | frozenset(
 _BASE = 0x9E3779B97F4A7C15  # odd, so that powers never vanish modulo 2^64
 _MASK = 2**64 - 1
 _PAIRS = ("()", "[]", "{}", "“”", "«»", "「」『』", "‘’")
+_OPENERS = "\"'“‘«("
 _CLOSERS = "\"'”’»›)]}"
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
@@ -154,6 +155,7 @@ class PieceTables:
             "fold_times": np.array([_signed(powers[len(data)]) for data in folded], np.int64),
             "fold_plus": np.array([_signed(_polynomial(data)) for data in folded], np.int64),
             "end_action": end_action,
+            "opens": np.array([not text.strip(_OPENERS) for text in texts], dtype=np.bool_),
             "pairs": pairs,
             "quotes": quotes,
             "never_last": word_hashes(NEVER_LAST_WORDS),

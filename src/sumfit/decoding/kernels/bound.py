@@ -23,7 +23,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sumfit.decoding.kernels.compiled import njit
 
 __all__ = ["KINDS", "Steps", "costs_outside", "fill_bounds", "sparse_columns"]
 
@@ -182,15 +183,18 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                     continue
                 after = a | steps.gain[p]
                 source = table[after, steps.kind[p], r - c]
-                y[:] = padding[after, steps.kind[p], r - c]
+                extra = padding[after, steps.kind[p], r - c]
+                for j in range(n):
+                    y[j] = extra[j]
                 for q in range(start[w], start[w + 1]):
                     i = vertex[q]
                     mass = value[q] * source[i]
                     for j in range(i):
                         y[j] += mass * link_up[i, j]
                 target = going_on if joins[w] else new_word
+                weight = factor[c]
                 for j in range(n):
-                    target[j] = max(target[j], y[j] * factor[c])
+                    target[j] = max(target[j], y[j] * weight)
             for q in range(other_costs.shape[0]):
                 c = other_costs[q]
                 if c == 0 or c > r:
@@ -230,7 +234,10 @@ def fill_bounds(  # type: ignore[no-untyped-def]
         is_live[r] = peak > 0.0
         scale[r] = base
         if peak > 0.0 and not 1e-60 < peak < 1e60:
-            table[:, :, r] /= peak
+            for a in range(n_sets):
+                for k in range(n_kinds):
+                    for j in range(n):
+                        table[a, k, r, j] /= peak
             scale[r] = base + math.log(peak)
         for a in range(n_sets):
             for k in range(n_kinds):

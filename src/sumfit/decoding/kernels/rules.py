@@ -55,15 +55,20 @@ REJECTED = -1
     SET_NOW,  # the same if the open atom closes here
     PAIRS,  # opening minus closing marks, 8 bits a pair, each with bias 128
     QUOTES,  # parity of straight double quotation marks
-    END,  # how the text so far ends: 0 well, 1 never, 2 only with a full stop after it
+    END,  # how the text so far ends: one of the values below
+    IN_TOKEN,  # since the last space there was more than opening marks
+    IS_WHOLE,  # the open word began right after a space or opening marks
     ENDABLE,  # the text may end here
     N_ATOMS,  # atoms closed
     FIELDS,
-) = range(19)
+) = range(21)
 
 WORD, NUMBER = 1, 2
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
 KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
+# well; on an open mark; on a word that needs another unless a full stop follows; on one that
+# always does; without any word or number yet
+COMPLETE, OPEN_MARK, NEEDS_STOP, NEEDS_WORD, NOTHING = 0, 1, 2, 3, 4
 
 
 class Rules(NamedTuple):
@@ -88,6 +93,7 @@ class Rules(NamedTuple):
     fold_times: Any
     fold_plus: Any
     end_action: Any
+    opens: Any
     pairs: Any
     quotes: Any
     low: Any
@@ -124,6 +130,7 @@ def start_state(state):  # type: ignore[no-untyped-def]
     """Write the state of the empty prefix."""
     state[:FIELDS] = 0
     state[PAIRS] = NO_PAIRS
+    state[END] = NOTHING
 
 
 @njit(cache=True, nogil=True)
@@ -247,7 +254,7 @@ def _may_end(rules, state):  # type: ignore[no-untyped-def]
         return False
     if not rules.complete_end:
         return True
-    if state[END] != 0 or state[QUOTES] != 0:
+    if state[END] != COMPLETE or state[QUOTES] != 0:
         return False
     pairs = state[PAIRS]
     for _ in range(7):
@@ -321,8 +328,19 @@ def _known(rules, state, kind):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _ending_of_word(rules, value):  # type: ignore[no-untyped-def]
     if _is_in(rules.never_last, value):
-        return 1
-    return 2 if _is_in(rules.seldom_last, value) else 0
+        return NEEDS_WORD
+    return NEEDS_STOP if _is_in(rules.seldom_last, value) else COMPLETE
+
+
+@njit(cache=True, nogil=True)
+def _ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
+    if before == NOTHING or action == KEEP:
+        return before
+    if action == NEVER:
+        return OPEN_MARK
+    if action == FULL_STOP and before == NEEDS_WORD:
+        return NEEDS_WORD
+    return COMPLETE
 
 
 @njit(cache=True, nogil=True)
@@ -371,6 +389,8 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
             return REJECTED
         else:
             _close(state)
+    if starts:
+        state[IN_TOKEN] = 0
     state[PAIRS] += rules.pairs[v]
     state[QUOTES] ^= rules.quotes[v]
     if not is_letters and kind != DIGITS:
@@ -378,16 +398,16 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
         if not _may_close(rules, state, 0, state[HASH]):
             return REJECTED
         _close(state)
-        action = rules.end_action[v]
-        if action == NEVER or (action == FULL_STOP and state[END] == 1):
-            state[END] = 1
-        elif action != KEEP:
-            state[END] = 0
+        state[END] = _ending_of_symbol(rules.end_action[v], state[END])
+        state[IN_TOKEN] |= not rules.opens[v]
         state[ENDABLE] = int(_may_end(rules, state))
         return 1 - state[ENDABLE]
     atom = WORD if is_letters else NUMBER
     _extend(rules, state, v, joins)
     state[OPEN] = atom
+    if not joins:
+        state[IS_WHOLE] = 1 - state[IN_TOKEN]
+    state[IN_TOKEN] = int(state[DEPTH] > 0)
     known = _known(rules, state, atom)
     if known == 0:
         return REJECTED
@@ -398,7 +418,10 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
     if not closable:
         state[SET_NOW] = state[SET]
     state[IS_CLOSABLE] = int(closable)
-    state[END] = _ending_of_word(rules, state[HASH]) if atom == WORD else 0
+    if state[DEPTH] > 0:
+        state[END] = COMPLETE
+        if atom == WORD and state[IS_WHOLE]:
+            state[END] = _ending_of_word(rules, state[HASH])
     state[ENDABLE] = int(closable and _may_end(rules, state))
     if not closable and (known & 2) == 0:
         return REJECTED
@@ -451,7 +474,7 @@ def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
             closable = False
     if not closable:
         return 2 if known & 2 else REJECTED
-    is_end = not rules.complete_end or _ending_of_word(rules, state[HASH]) == 0
+    is_end = not rules.complete_end or _ending_of_word(rules, state[HASH]) == COMPLETE
     return (0 if known & 2 else 3) + (0 if is_end else 1)
 
 
@@ -486,6 +509,7 @@ def no_rules() -> Rules:
         fold_times=numbers,
         fold_plus=numbers,
         end_action=kind,
+        opens=switch,
         pairs=numbers,
         quotes=kind,
         low=numbers,

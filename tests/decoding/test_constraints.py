@@ -1,0 +1,247 @@
+"""Constraints: exact search under them against enumeration filtered by a plain checker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sumfit.dag import DAG
+from sumfit.decoding import decode
+from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
+from sumfit.decoding.lexicon import Lexicon
+from sumfit.errors import ConstraintError, InfeasibleBudgetError
+from sumfit.length import LengthBudget
+from sumfit.text import PieceClass, Tokenizer
+from sumfit.text.endings import ends_completely
+from tests.oracles import ranked_sequences
+from tests.strategies_dag import random_budget, random_dag
+
+TEXTS = [
+    "The runner of the race ran on a runway, said the coach (47) of London.",
+    "A man and the woman run in London; the man won 12 of 300 races.",
+    'She said "the runners ran" and he said the race of the year was on.',
+    "Online races: the café of Paris, and the race on the line - 2047 runners!",
+    "Is the run on? The man of the race, the woman and the coach ran on.",
+    "An over-the-line race (the run of 12) was won in Paris by the women.",
+] * 4
+
+SOURCE = "The runner Zoë ran 12 races in London, said the café."
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train(TEXTS, vocab_size=360)
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon.from_texts(TEXTS)
+
+
+def pool(tokenizer: Tokenizer) -> list[int]:
+    """Pieces that make trouble: prefixes, function words, marks, digits, bytes, spaces."""
+    wanted = {
+        *(b" the", b" of", b" a", b" run", b"run", b" race", b"s", b"ner", b" man", b" London"),
+        *(b" on", b"line", b",", b" (", b")", b'"', b' "', b"!", b" 1", b"2", b"-", b" The", b"on"),
+        *(b"\xc3", b"\xa9", b" ", b"o", b" ran", b" Paris", b"Z", b" and", b"\xab"),
+    }
+    found = [v for v, piece in enumerate(tokenizer.piece_bytes) if piece in wanted]
+    assert len(found) > 22
+    return found
+
+
+def atoms_of(tokenizer: Tokenizer, ids: tuple[int, ...]) -> list[tuple[str, bytes]] | None:
+    """Atoms as (kind, bytes), None if the pieces are no text."""
+    atoms: list[tuple[str, bytes]] = []
+    is_open = False
+    for place, v in enumerate(ids):
+        piece, kind = tokenizer.piece_bytes[v], tokenizer.piece_class[v]
+        starts = piece[:1] == b" "
+        body = piece[1:] if starts else piece
+        if kind == PieceClass.SPECIAL:
+            return None
+        if piece == b" " and (
+            place + 1 == len(ids) or tokenizer.piece_bytes[ids[place + 1]][:1] == b" "
+        ):
+            return None
+        group = {PieceClass.DIGITS: "number", PieceClass.SYMBOLS: "symbol"}.get(kind, "word")
+        if is_open and not starts and group != "symbol" and atoms[-1][0] == group:
+            atoms[-1] = (group, atoms[-1][1] + body)
+        else:
+            atoms.append((group, body))
+        is_open = group != "symbol"
+    try:
+        b"".join(tokenizer.piece_bytes[v] for v in ids).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return [atom for atom in atoms if atom[1]]
+
+
+def plain_check(
+    options: Constraints, tokenizer: Tokenizer, lexicon: Lexicon, ids: tuple[int, ...]
+) -> bool:
+    """The rules of `Constraints` once more, on text, as slow and plain as can be."""
+    atoms = atoms_of(tokenizer, ids)
+    if atoms is None:
+        return False
+    folded = [text.decode("utf-8", "replace").casefold() for _, text in atoms]
+    known = {word.decode("utf-8") for word in lexicon}
+    in_source = {"The", "runner", "Zoë", "ran", "races", "in", "London", "said", "the", "café"}
+    in_source |= {"ë", "é"}  # also alone, as what may be spelled in bytes
+    in_source |= {"Runner", "Ran", "Races", "In", "Said", "Café", "Ë", "É"}
+    for phrase in options.required:
+        in_source |= {word for word in phrase.split() if word.isalpha()}
+        in_source |= {word.capitalize() for word in phrase.split() if word.isalpha()}
+    for place, (kind, data) in enumerate(atoms):
+        text = data.decode("utf-8", "replace")
+        earlier = [folded[i] for i in range(place) if atoms[i][0] == "word"]
+        is_content = kind == "word" and len(data) > 1 and folded[place] not in FUNCTION_WORDS
+        if not options.repeat_words and is_content and folded[place] in earlier:
+            return False
+        if not options.repeat_adjacent and kind != "symbol" and place:
+            if folded[place - 1] == folded[place]:
+                return False
+        if options.whole_words and kind == "word" and text not in known | in_source:
+            return False
+        if options.source_numbers_only and kind == "number" and text != "12":
+            return False
+        if options.source_names_only and kind == "word" and text[0].isupper():
+            if text not in in_source and not (text in known and text.lower() in known):
+                return False
+    size = options.no_repeat_ngram
+    if size:
+        grams = [tuple(folded[i : i + size]) for i in range(len(folded) - size + 1)]
+        if len(set(grams)) < len(grams):
+            return False
+    for phrase in options.banned:
+        if contains(folded, phrase.casefold().split()):
+            return False
+    if not all(contains(folded, phrase.casefold().split()) for phrase in options.required):
+        return False
+    if options.dangling_end:
+        return True
+    return any(kind != "symbol" for kind, _ in atoms) and ends_completely(tokenizer.decode(ids))
+
+
+def contains(words: list[str], phrase: list[str]) -> bool:
+    n = len(phrase)
+    return any(words[i : i + n] == phrase for i in range(len(words) - n + 1))
+
+
+OPTIONS = {
+    "nothing": Constraints(),
+    "adjacent": Constraints(repeat_adjacent=False),
+    "content": Constraints(repeat_words=False),
+    "ngram": Constraints(no_repeat_ngram=2),
+    "whole": Constraints(whole_words=True),
+    "ending": Constraints(dangling_end=False),
+    "recommended": Constraints.recommended(),
+    "banned": Constraints(banned=("of the", "runs", "London")),
+    "required": Constraints(required=("run",)),
+    "phrase": Constraints(required=("the run", "man")),
+    "numbers": Constraints(source_numbers_only=True),
+    "names": Constraints(source_names_only=True),
+    "all": Constraints.recommended(
+        no_repeat_ngram=3,
+        banned=("Paris",),
+        required=("run",),
+        source_numbers_only=True,
+        source_names_only=True,
+    ),
+}
+
+
+MARKS = {b" (", b")", b'"', b' "', b" "}
+USUAL = (b" the", b" run", b"ne", b"er", b"s", b" runner", b" man", b" of", b",", b" (", b")", b"!")
+ALWAYS = {"phrase": (b" the", b" run", b" man"), "required": (b" run",), "all": (b" run",)}
+
+
+def random_problem(
+    tokenizer: Tokenizer, rng: np.random.Generator, always: tuple[bytes, ...] = ()
+) -> tuple[DAG, dict[str, object]]:
+    n_words = 5
+    chosen = [tokenizer.piece_bytes.index(piece) for piece in always]
+    others = [v for v in pool(tokenizer) if v not in chosen]
+    chosen += rng.choice(others, size=n_words - len(chosen), replace=False).tolist()
+    ids = np.sort(chosen).astype(np.int32)
+    small = random_dag(
+        rng, n_vertices=6, n_words=n_words, sharpness=float(rng.choice([0.3, 1.5])), word_dropout=0
+    )
+    dag = DAG(ids, small.word_logp, small.link_logp, small.other_logp, tokenizer.vocab_size)
+    unit = str(rng.choice(["tokens", "words", "bytes"]))
+    if unit == "tokens":
+        cost = first = np.ones(tokenizer.vocab_size, dtype=np.int32)
+    elif unit == "words":
+        cost, first = tokenizer.starts_word.astype(np.int32), np.ones_like(tokenizer.starts_word)
+        first = first.astype(np.int32)
+    else:
+        cost = np.array([len(piece) for piece in tokenizer.piece_bytes], dtype=np.int32)
+        first = cost - tokenizer.starts_word.astype(np.int32)
+    return dag, {
+        "unit_cost": cost,
+        "first_cost": first,
+        "budget": random_budget(rng, highest=4 if unit != "bytes" else 12),
+        "ending": str(rng.choice(["eos", "any"])),
+        "bonus": float(rng.choice([0.0, 0.8])),
+    }
+
+
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_constrained_search_is_the_best_accepted_sequence(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    options = OPTIONS[name]
+    compiled = options.compile(tokenizer, lexicon, SOURCE)
+    n_found = 0
+    for seed in range(40):
+        dag, arguments = random_problem(
+            tokenizer,
+            np.random.default_rng([seed, len(name)]),
+            always=ALWAYS.get(name, ()),
+        )
+        ranked = ranked_sequences(
+            dag,
+            **arguments,
+            allowed=lambda words: compiled.accepts(words),
+        )
+        arguments |= {"constraints": compiled, "words_per_vertex": None}
+        if not ranked:
+            with pytest.raises((InfeasibleBudgetError, ConstraintError)):
+                decode(dag, **arguments)
+            continue
+        found = decode(dag, **arguments, n_best=3)
+        n_found += 1
+        assert len(found) == min(3, len(ranked)), (seed, found, ranked[:3])
+        for item, best in zip(found, ranked, strict=False):
+            assert item.score == pytest.approx(best.score, abs=1e-6), (
+                seed,
+                tokenizer.pieces(item.words),
+                tokenizer.pieces(best.words),
+            )
+            assert item.optimal
+            assert plain_check(options, tokenizer, lexicon, item.words)
+    assert n_found > 3
+
+
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_compiled_constraints_accept_what_the_plain_checker_accepts(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    options = OPTIONS[name]
+    compiled = options.compile(tokenizer, lexicon, SOURCE)
+    rng = np.random.default_rng(7)
+    pieces = pool(tokenizer)
+    usual = [tokenizer.piece_bytes.index(piece) for piece in USUAL]
+    n_accepted = 0
+    for draw in range(3000):
+        words = tuple(int(v) for v in rng.choice(pieces, size=rng.integers(1, 6)))
+        if draw % 2:
+            words = tuple(int(v) for v in rng.choice(usual, size=rng.integers(1, 9)))
+        expected = plain_check(options, tokenizer, lexicon, words)
+        found = compiled.accepts(words)
+        n_accepted += found
+        if options.dangling_end or not MARKS & {tokenizer.piece_bytes[v] for v in words}:
+            assert found == expected, tokenizer.pieces(words)
+        else:  # with brackets and quotes the search may be stricter than the text rule, not laxer
+            assert expected or not found, tokenizer.pieces(words)
+    assert n_accepted > 5
