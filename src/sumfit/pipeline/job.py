@@ -19,6 +19,8 @@ from sumfit.text import Tokenizer
 
 __all__ = ["Job", "Prepared", "check_length", "jobs_of"]
 
+_ROOM = ("prefix", "suffix", "reserve")
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -62,7 +64,10 @@ def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:
     """
     if any(_is_several(length.get(name)) for name in LIMIT_KEYWORDS):
         return
-    source = "one two three four" if "ratio" in length else None
+    source = None
+    if "ratio" in length:  # what prefix and suffix leave depends on the text
+        length = {name: value for name, value in length.items() if name not in _ROOM}
+        source = "word"
     resolve_budget(**length, source=source, tokenizer=tokenizer)
 
 
