@@ -1,7 +1,7 @@
 """Length-controlled decoding of CTC outputs, for the CTC baseline.
 
 Owns `ctc_decode` on a ``(T, V)`` array of frame log-probabilities: the best *alignment* under a
-budget, exactly (Eq. A12), and a prefix beam that sums the alignments of each string (Eq. A13).
+budget, exactly (Eq. A13), and a prefix beam that sums the alignments of each string (Eq. A14).
 A string is read off an alignment by merging repeated neighbours and dropping blanks. The graph
 decoders are not involved.
 """
@@ -177,7 +177,7 @@ def _labels_kept(
 def _by_prefix_beam(
     frames: npt.NDArray[np.float64], blank: int, options: DecodeOptions
 ) -> list[Hypothesis]:
-    """Sum alignments into prefixes, K per cost (Eq. A13): mass by "ends in blank" or "in label"."""
+    """Sum alignments into prefixes, K per cost (Eq. A14): mass by "ends in blank" or "in label"."""
     beams: dict[int, _Prefixes] = {0: {(): (0.0, -np.inf)}}
     for frame in frames:
         labels = [v for v in _best_labels(frame, options.words_per_vertex) if v != blank]

@@ -64,7 +64,7 @@ def word_columns(dag: DAG, words: Sequence[int]) -> npt.NDArray[np.int64]:
 def marginal_log_probs(
     dag: DAG, sequences: Sequence[Sequence[int]], *, ending: Ending = "eos"
 ) -> npt.NDArray[np.float64]:
-    """Sum the probability of each sequence over all its paths (Eq. A1 with A2 or A3; paper Eq. 6).
+    """Sum the probability of each sequence over all its paths (Eq. A1 with A2 or A3; paper Eq. 7).
 
     Exact in float64, whatever the size of the probabilities. Time O(n · S²) a sequence of n
     words, memory O(S²).

@@ -15,7 +15,7 @@ _NONE, _STAY, _AFTER_BEST, _AFTER_SECOND, _FIRST, _BLANK = 0, 1, 2, 3, 4, 5
 
 @njit(cache=True, nogil=True)
 def best_alignment(log_probs, blank, cost, first, low, high, bonus):  # type: ignore[no-untyped-def]
-    """Find the best alignment whose collapsed string costs low..high (Eq. A12).
+    """Find the best alignment whose collapsed string costs low..high (Eq. A13).
 
     ``log_probs`` (T, V); ``cost`` and ``first`` (V,), of which the blank's entry is not read.
     The state is (cost so far, last label); the best and second best label of a cost answer

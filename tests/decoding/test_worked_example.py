@@ -1,0 +1,37 @@
+"""The worked example of docs/algorithms.md is what the code computes, and its citations exist."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "algorithms.md"
+
+
+def test_every_line_of_the_worked_example_gives_what_is_printed():
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
+    assert tried > 15
+    assert failed == 0
+
+
+def test_every_equation_that_code_cites_is_on_the_page_once():
+    page = PAGE.read_text(encoding="utf-8")
+    numbered = re.findall(r"  \((A\d+)\)$", page, flags=re.MULTILINE)
+    assert numbered == [f"A{i}" for i in range(1, 15)]
+    cited = set()
+    for path in sorted((ROOT / "src" / "sumfit" / "decoding").rglob("*.py")):
+        for found in re.findall(r"Eq\. (A\d+(?:(?:,|-| or| and)[ ]?A?\d+)*)", path.read_text()):
+            cited |= {f"A{number}" for number in re.findall(r"\d+", found)}
+    assert cited
+    assert cited <= set(numbered)
+
+
+def test_every_file_named_on_the_page_exists():
+    page = PAGE.read_text(encoding="utf-8")
+    decoding = ROOT / "src" / "sumfit" / "decoding"
+    for name in set(re.findall(r"`((?:kernels/)?\w+\.py)`", page)):
+        assert (decoding / name).is_file(), name
+    for name in set(re.findall(r"\((figures/[\w.]+)\)", page)):
+        assert (PAGE.parent / name).is_file(), name
