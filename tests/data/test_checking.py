@@ -56,3 +56,14 @@ def test_a_recipe_without_validation_or_with_an_empty_file_is_reported(tmp_path)
     assert problems == ["set b: its train file holds no usable pair"]
     lines = list(check_sets(sets[:1], tmp_path, problems=[]))
     assert lines[-1] == "no set has a validation file: training cannot tell when to stop"
+
+
+def test_validation_in_another_language_is_noticed(tmp_path):
+    write(tmp_path / "a.jsonl", ROWS[:2])
+    write(tmp_path / "b.jsonl", [("Der Rat tagte am Montag.", "Rat wählt neuen Mayor")])
+    sets = [SetSpec("a", train="a.jsonl", valid="b.jsonl")]
+    lines = list(check_sets(sets, tmp_path, problems=[]))
+    assert lines[-1] == (
+        "75 % of the summary words of a valid occur in no training summary: "
+        "another language or another kind of text"
+    )

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from sumfit.errors import ConfigError, IncompatibleModelError, TrainingError
 from sumfit.training import checkpoints, load_recipe, loop, train
@@ -47,8 +48,6 @@ def test_a_run_writes_metrics_checkpoints_and_the_best_model(tiny_recipe, tmp_pa
 
 def test_the_best_model_holds_the_averaged_weights(tiny_recipe, tmp_path):
     run(tiny_recipe, tmp_path)
-    from safetensors.torch import load_file
-
     best = load_file(tmp_path / "best" / "model.safetensors")
     training = load_file(tmp_path / "checkpoint-00000012" / "training.safetensors")
     for name, value in best.items():
@@ -186,6 +185,24 @@ def test_denoising_trains_on_the_sources_alone(tiny_recipe, tmp_path):
     run(tiny_recipe, tmp_path, *words, "run.save_every=0")
     records = read_metrics(tmp_path)
     assert records[-1]["nll"] < records[0]["nll"] - 0.5
+
+
+def test_a_model_that_is_told_the_limit_uses_it(tiny_recipe, tmp_path):
+    words = ["model.n_limit_buckets=40", "run.max_steps=8", "optimizer.ema_decay=0.0"]
+    result = run(tiny_recipe, tmp_path, *words)
+    limit = load_file(result.checkpoint / "training.safetensors")["exp_avg.limit.weight"]
+    used = limit.abs().sum(dim=1).nonzero()[:, 0].tolist()
+    assert 0 in used
+    assert len(used) > 5
+
+
+def test_the_second_stage_adds_bigram_matches_to_the_loss(tiny_recipe, tmp_path):
+    words = ["run.max_steps=1", "run.log_every=1", "optimizer.ema_decay=0.0"]
+    run(tiny_recipe, tmp_path / "without", *words)
+    run(tiny_recipe, tmp_path / "with", *words, "loss.ngram_weight=0.5")
+    one, two = (read_metrics(tmp_path / name)[0] for name in ("without", "with"))
+    assert one["nll"] == pytest.approx(two["nll"], rel=1e-5)
+    assert one["loss"] != pytest.approx(two["loss"], rel=1e-2)
 
 
 def test_a_run_starts_from_an_earlier_model(tiny_recipe, tmp_path):

@@ -5,6 +5,7 @@ Owns what ``sumfit data check`` says. Does not own the filters of packing (`sumf
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ __all__ = ["FileCheck", "check_files", "check_pairs", "check_sets", "overlaps"]
 
 _EDGES = (0, 4, 8, 16, 32, 64, 128, 256, 512)  # words; lower ends of the histogram's bins
 _MAX_SHOWN = 5
+_MOST_NEW = 0.4  # share of validation words that training never shows, before it is said
+_WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST_REPEAT = 3  # words; shorter summaries stand in many sources by chance
 
 
@@ -37,6 +40,7 @@ class FileCheck:
         examples: For each reason the first line numbers.
         messages: The first records that do not parse.
         hashes: Hash of each source, for overlaps.
+        words: Words of the summaries, lower-cased, with counts.
     """
 
     name: str
@@ -48,6 +52,7 @@ class FileCheck:
     examples: dict[str, list[int]] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     hashes: Counter[int] = field(default_factory=Counter)
+    words: Counter[str] = field(default_factory=Counter)
 
     def lines(self) -> Iterator[str]:
         """Say it in lines of text.
@@ -107,6 +112,7 @@ def check_pairs(name: str, pairs: Iterable[Pair]) -> FileCheck:
         for summary in pair.summaries:
             n_summary = len(summary.split())
             check.summary_words[_bin(n_summary)] += 1
+            check.words.update(_WORD.findall(summary.lower()))
             for reason in _suspicions(pair.source, summary, n_source, n_summary):
                 _note(check, reason, pair.line)
     return check
@@ -158,8 +164,26 @@ def check_sets(sets: Sequence[SetSpec], data_dir: Path, *, problems: list[str]) 
             if not check.n_pairs:
                 problems.append(f"set {spec.name}: its {split} file holds no usable pair")
     yield from overlaps(checks)
+    yield from _strange_validation(checks)
     if not problems and sets and not n_by_split["valid"]:
         yield "no set has a validation file: training cannot tell when to stop"
+
+
+def _strange_validation(checks: Sequence[FileCheck]) -> Iterator[str]:
+    """Name validation files whose words training never shows: another language or domain."""
+    known: set[str] = set()
+    for check in checks:
+        if check.name.endswith(" train"):
+            known |= check.words.keys()
+    for check in checks:
+        total = sum(check.words.values())
+        if known and check.name.endswith(" valid") and total:
+            new = sum(count for word, count in check.words.items() if word not in known)
+            if new > _MOST_NEW * total:
+                yield (
+                    f"{100 * new / total:.0f} % of the summary words of {check.name} occur in no "
+                    "training summary: another language or another kind of text"
+                )
 
 
 def _suspicions(source: str, summary: str, n_source: int, n_summary: int) -> Iterator[str]:

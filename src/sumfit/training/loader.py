@@ -70,16 +70,18 @@ class MicroBatch:
     after: Position
 
 
-def to_tensors(batch: Batch, *, pin: bool) -> dict[str, Tensor]:
+def to_tensors(batch: Batch, *, pin: bool, n_limit_buckets: int = 0) -> dict[str, Tensor]:
     """Turn a batch into the arguments of `sumfit.losses.objective`.
 
     Args:
         batch: The batch.
         pin: Put them into pinned memory.
+        n_limit_buckets: Buckets of the length limit that the model is told; 0 for none. The limit
+            is the target's number of pieces, and bucket 0, "no limit", for every tenth pair.
 
     Returns:
         ``source_ids (B, T)``, ``target_ids (B, U)``, ``n_vertices (B,)`` int64,
-        ``vertex_mask (B, S)`` bool.
+        ``vertex_mask (B, S)`` bool; ``limit_bucket (B,)`` int64 where there are buckets.
     """
     tensors = {
         "source_ids": torch.from_numpy(batch.source_ids),
@@ -87,6 +89,10 @@ def to_tensors(batch: Batch, *, pin: bool) -> dict[str, Tensor]:
         "n_vertices": torch.from_numpy(batch.n_vertices),
         "vertex_mask": torch.from_numpy(batch.vertex_mask),
     }
+    if n_limit_buckets:
+        n_targets = (batch.target_ids != 0).sum(axis=1)
+        bucket = np.where(batch.items % 10 == 0, 0, np.minimum(n_targets, n_limit_buckets - 1))
+        tensors["limit_bucket"] = torch.from_numpy(bucket)
     return {name: value.pin_memory() for name, value in tensors.items()} if pin else tensors
 
 
@@ -105,6 +111,7 @@ class BatchStream:
         profiles: tuple[str, ...] = (),
         denoising: DenoiseOptions | None = None,
         denoise_share: float = 0.0,
+        n_limit_buckets: int = 0,
     ) -> None:
         """Choose the usable pairs.
 
@@ -118,6 +125,7 @@ class BatchStream:
             profiles: Text profiles to keep; all if empty.
             denoising: How sources are corrupted in denoising batches.
             denoise_share: Share of the epochs' batches that denoise.
+            n_limit_buckets: Buckets of the length limit that the model is told; 0 for none.
         """
         self._corpus = corpus
         self._options = options
@@ -127,6 +135,7 @@ class BatchStream:
         self._n_processes = n_processes
         self._denoising = denoising if denoise_share > 0 else None
         self._denoise_share = denoise_share
+        self._n_limit_buckets = n_limit_buckets
         self._profiles = profiles
         self.items, self.dropped = usable_items(corpus, options, profiles=profiles)
         set_weights = np.array([entry.weight for entry in corpus.meta.sets], dtype=np.float64)
@@ -182,7 +191,7 @@ class BatchStream:
                 for place in range(self._rank, self._group, self._n_processes):
                     batch = self.build(epoch, plan, step * self._group + place)
                     is_last = place + self._n_processes >= self._group
-                    tensors = to_tensors(batch, pin=pin)
+                    tensors = to_tensors(batch, pin=pin, n_limit_buckets=self._n_limit_buckets)
                     yield MicroBatch(tensors, batch.items, place, is_last, n_targets, after)
                 step += 1
             epoch, step = epoch + 1, 0

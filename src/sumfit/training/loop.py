@@ -108,6 +108,7 @@ class Trainer:
             profiles=recipe.data.profiles,
             denoising=recipe.loss.denoise,
             denoise_share=recipe.loss.denoise_share,
+            n_limit_buckets=recipe.model.n_limit_buckets,
         )
         self._validator = Validator(
             recipe.corpus,
@@ -224,6 +225,7 @@ class Trainer:
                 on_device,
                 glance_ratio=glance,
                 label_smoothing=recipe.loss.label_smoothing,
+                ngram_weight=recipe.loss.ngram_weight,
                 generator=self._generator,
             )
         # Gradients are summed over batches and processes, so each word of the step weighs the

@@ -97,6 +97,8 @@ class LossSection:
         glance_start: Share of wrong words revealed at the first step.
         glance_end: The same once annealed.
         glance_steps: Steps of the annealing; the whole run if 0.
+        ngram_weight: Share of the loss given to expected bigram matches (fuzzy alignment); for a
+            second stage, on a model trained without it.
         denoise_share: Share of the batches that rebuild removed spans of their sources.
         denoise: How those are corrupted.
     """
@@ -105,11 +107,12 @@ class LossSection:
     glance_start: float = 0.5
     glance_end: float = 0.1
     glance_steps: int = 0
+    ngram_weight: float = 0.0
     denoise_share: float = 0.0
     denoise: DenoiseOptions = field(default_factory=DenoiseOptions)
 
     def __post_init__(self) -> None:
-        for name in ("glance_start", "glance_end", "denoise_share"):
+        for name in ("glance_start", "glance_end", "ngram_weight", "denoise_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must be between 0 and 1, was {getattr(self, name)}")
         if not 0 <= self.label_smoothing < 1:

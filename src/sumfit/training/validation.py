@@ -110,9 +110,8 @@ class Validator:
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         for index, group in enumerate(self._groups):
             for batch in self._batches(group.items[: self._options.n_loss]):
-                tensors = {
-                    name: value.to(device) for name, value in to_tensors(batch, pin=False).items()
-                }
+                on_cpu = to_tensors(batch, pin=False, n_limit_buckets=model.config.n_limit_buckets)
+                tensors = {name: value.to(device) for name, value in on_cpu.items()}
                 with autocast(device, precision):
                     out = objective(model, tensors)
                 sums[index, 0] += out.nll_sum
