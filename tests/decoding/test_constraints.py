@@ -10,7 +10,6 @@ from sumfit.decoding import decode
 from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
-from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from sumfit.text.endings import ends_completely
 from tests.oracles import ranked_sequences

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.kernels.bound import KINDS, Steps, costs_outside, fill_bounds, sparse_columns
-from sumfit.decoding.kernels.rules import REJECTED, Rules, classify, no_rules
+from sumfit.decoding.kernels.rules import LETTERS, REJECTED, Rules, classify, no_rules
 from sumfit.decoding.kernels.search import Graph
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
@@ -54,12 +54,14 @@ class SearchTables:
         rules: The constraints' state machine, switched off where there are none.
         low: Least total cost.
         high: Most total cost.
+        gain: ``exp(bonus)``.
     """
 
     graph: Graph
     rules: Rules
     low: int
     high: int
+    gain: float
 
     @classmethod
     def build(cls, dag: DAG, options: DecodeOptions) -> SearchTables:
@@ -117,7 +119,59 @@ class SearchTables:
             spent_bit=_NONE,
             n_repeats=np.zeros(cost.size, dtype=np.int64),
         )
-        return cls(_with_bounds(graph, rules, low, high, gain), rules, low, high)
+        return cls(_with_bounds(graph, rules, low, high, gain), rules, low, high, gain)
+
+    def repeated_words(self, most: int) -> IntArray:
+        """List the words whose repetition the search had to refuse most often.
+
+        Args:
+            most: How many to list at most.
+
+        Returns:
+            Hashes of words that are one piece and that the bound does not know of yet.
+        """
+        graph, rules = self.graph, self.rules
+        refused = np.flatnonzero(graph.n_repeats)
+        pieces = graph.ids[refused]
+        is_one_piece = rules.starts[pieces] & (rules.kind[pieces] == LETTERS)
+        hashes = rules.fold_plus[pieces[is_one_piece]]
+        times = graph.n_repeats[refused[is_one_piece]]
+        words, place = np.unique(hashes, return_inverse=True)
+        total = np.bincount(place, weights=times, minlength=words.size)
+        order = np.argsort(-total, kind="stable")
+        order = order[~np.isin(words[order], graph.spent)]
+        return np.asarray(words[order[:most]], dtype=np.int64)
+
+    def with_spent(self, words: IntArray) -> SearchTables:
+        """Make the bound know that some more words can be used only once.
+
+        Each word doubles the table.
+
+        Args:
+            words: Hashes of words that are one piece.
+
+        Returns:
+            Tables with a tighter bound.
+        """
+        graph = self.graph
+        spent = np.concatenate([graph.spent, words])
+        bits = (graph.needed + 1) << np.arange(spent.size, dtype=np.int64)
+        tighter = graph._replace(
+            spent=spent,
+            spent_bit=bits,
+            steps=_split(graph.steps, graph.ids, self.rules, words, bits[graph.spent.size :]),
+            first_steps=_split(
+                graph.first_steps, graph.ids, self.rules, words, bits[graph.spent.size :]
+            ),
+            n_repeats=np.zeros_like(graph.n_repeats),
+        )
+        return SearchTables(
+            _with_bounds(tighter, self.rules, self.low, self.high, self.gain),
+            self.rules,
+            self.low,
+            self.high,
+            self.gain,
+        )
 
     @property
     def n_candidates(self) -> int:
@@ -231,6 +285,29 @@ def _steps(cost: IntArray, high: int, kinds: IntArray, gains: IntArray) -> Steps
     )
 
 
+def _split(steps: Steps, ids: IntArray, rules: Rules, words: IntArray, bits: IntArray) -> Steps:
+    """Let words be written only once: closed, they turn their bit on; longer, they are others."""
+    rows: list[tuple[int, int, int, int, int]] = []
+    bit_of = dict(zip(words.tolist(), bits.tolist(), strict=True))
+    pieces = ids[steps.word]
+    hashes = np.where(
+        rules.starts[pieces] & (rules.kind[pieces] == LETTERS), rules.fold_plus[pieces], 0
+    )
+    columns = (steps.word, steps.cost, steps.kind, steps.gain, steps.blocked)
+    for value, word, cost, kind, gain, blocked in zip(
+        hashes.tolist(), *(column.tolist() for column in columns), strict=True
+    ):
+        bit = bit_of.get(value, 0)
+        if not bit or kind == 2:
+            rows.append((word, cost, kind, gain, blocked))
+            continue
+        rows.append((word, cost, kind if kind > 2 else kind + 3, gain | bit, blocked | bit))
+        if kind < 2:
+            rows.append((word, cost, 2, gain, blocked))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    return Steps(*(np.ascontiguousarray(column) for column in table.T))
+
+
 def _costs_outside(dag: DAG, costs: IntArray | npt.NDArray[np.int32], high: int) -> IntArray:
     """Distinct costs within the limit of the words that are no candidates, ascending."""
     if dag.n_candidates == dag.vocab_size or not (dag.other_logp[1:-1] > -np.inf).any():
@@ -264,7 +341,7 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
     dropped = np.empty(n)
     sparse_columns(graph.prob, usable, _NEGLIGIBLE * gain, start, vertex, value, dropped)
     n_free = int(np.searchsorted(steps.cost, 1))
-    n_sets = (graph.needed + 1) << graph.spent.size
+    n_sets = (graph.needed + 1) << int(graph.spent.size)
     table = np.empty((n_sets, KINDS if rules.is_on else 1, n_layers, n))
     scale = np.empty(n_layers)
     fill_bounds(

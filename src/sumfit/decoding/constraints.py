@@ -330,6 +330,56 @@ class CompiledConstraints:
             state = self.allows(state, int(word)) if state is not None else None
         return state is not None and self.allows_end(state)
 
+    def can_spell(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Tell which pieces occur in a required phrase.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids.
+
+        Returns:
+            ``(W,)`` flags.
+        """
+        atoms = {atom.encode("utf-8") for atoms in self.required_atoms for atom in atoms}
+        bodies = [self._folded(v) for v in ids.tolist()]
+        return np.array([any(body in atom for atom in atoms) for body in bodies], dtype=np.bool_)
+
+    def check_required(
+        self,
+        ids: npt.NDArray[np.int32],
+        cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        limit: int,
+    ) -> None:
+        """Check that the required phrases can be written and fit.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids that the graph offers.
+            cost: ``(V,)`` unit cost.
+            first_cost: ``(V,)`` cost as first word.
+            limit: Most total cost.
+
+        Raises:
+            ConstraintError: If a word cannot be written, or all together cost too much.
+        """
+        price: dict[bytes, int] = {}
+        for v in ids.tolist():
+            body = self._folded(v)
+            least = int(min(cost[v], first_cost[v]))
+            price[body] = min(price.get(body, least), least)
+        total = 0
+        for atom in dict.fromkeys(atom for atoms in self.required_atoms for atom in atoms):
+            least_cost = _least_cost(atom.encode("utf-8"), price)
+            if least_cost is None:
+                raise ConstraintError(
+                    f"{atom!r} is required, but the graph has no words that spell it; drop it"
+                )
+            total += least_cost
+        if total > limit:
+            raise ConstraintError(
+                f"the required words cost at least {total}, but the limit is {limit}; "
+                "raise the limit or drop some"
+            )
+
     def can_finish(self, place: int, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Tell which pieces can be the last of a required phrase.
 
@@ -365,6 +415,19 @@ class CompiledConstraints:
             Number of phrases, the last word included if it may end here.
         """
         return int(state[SET_NOW]).bit_count()
+
+
+def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:
+    """Least cost of pieces that spell an atom one after the other."""
+    least: list[int | None] = [0] + [None] * len(atom)
+    for end in range(1, len(atom) + 1):
+        for begin in range(end):
+            so_far, piece = least[begin], price.get(atom[begin:end])
+            if so_far is None or piece is None:
+                continue
+            best = least[end]
+            least[end] = so_far + piece if best is None else min(best, so_far + piece)
+    return least[-1]
 
 
 def _atoms(phrase: str) -> tuple[str, ...]:

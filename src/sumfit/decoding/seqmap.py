@@ -29,6 +29,9 @@ __all__ = ["all_lengths", "seqmap"]
 
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
+_PATIENCE = 100  # expansions before a search that repeats words gets a tighter bound
+_SPENT_AT_ONCE = 2  # words added to the bound at a time
+_MOST_SPENT = 6  # words that the bound may know of; each doubles it
 _SLICE = 128  # expansions between two looks at the clock
 _DIVES = 8  # quick descents when a limit comes before the first finished sequence
 _DIVE_EXPANSIONS = 2_000  # most prefixes that they may expand
@@ -47,17 +50,37 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
     Raises:
         InfeasibleBudgetError: If no sequence of the graph meets the budget.
     """
-    graph = restricted(dag, options)
     started = time.perf_counter()
-    tables = SearchTables.build(graph, options)
-    search = Search(tables, options)
-    is_complete = search.run(started)
+    graph = restricted(dag, options)
+    search = _searched(SearchTables.build(graph, options), options, started)
     found = search.results(graph)
     if not found:
         if graph.n_candidates < dag.n_candidates:
             return seqmap(dag, options=options.replace(words_per_vertex=None))
-        raise _infeasible(dag, options)
-    return NBest(tuple(found), "seqmap", search.n_expanded, is_complete)
+        raise _infeasible(dag, options, search)
+    return NBest(tuple(found), "seqmap", search.n_expanded, search.is_complete)
+
+
+def _searched(
+    tables: SearchTables, options: DecodeOptions, started: float, high: int | None = None
+) -> Search:
+    """Search, and start again with a tighter bound while repeated words lead it astray.
+
+    A word that may not be repeated can still be counted twice by the bound. When that costs many
+    expansions, the words refused most often get a bit each in the table of bounds.
+    """
+    patience = _PATIENCE
+    n_before = 0
+    while True:
+        search = Search(tables, options, high=high, n_before=n_before)
+        is_last = tables.graph.spent.size >= _MOST_SPENT or not tables.rules.content_once
+        search.run(started, most=None if is_last else n_before + patience)
+        n_before = search.n_expanded
+        if is_last or search.is_complete or search.is_cut_short:
+            return search
+        words = tables.repeated_words(_SPENT_AT_ONCE)
+        tables = tables.with_spent(words) if words.size else tables
+        patience = patience * 4 if words.size else options.max_expansions
 
 
 def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
@@ -88,8 +111,8 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
     found: dict[int, Hypothesis] = {}
     limit = options.budget.high
     while limit >= 0:
-        search = Search(tables, options, high=min(limit, tables.high))
-        search.run(time.perf_counter())
+        started = time.perf_counter()
+        search = _searched(tables, options, started, high=min(limit, tables.high))
         best = search.results(graph)
         if not best:
             break
@@ -97,30 +120,55 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
             found[met] = best[0]
         limit = min(best[0].cost, limit) - 1
     if not found:
-        raise _infeasible(dag, options)
+        raise _infeasible(dag, options, search)
     return dict(sorted(found.items()))
 
 
 def restricted(dag: DAG, options: DecodeOptions) -> DAG:
-    """Keep the words per vertex that the options ask for.
+    """Keep the words per vertex that the options ask for, and all that spell required words.
 
     Args:
         dag: The graph.
-        options: With ``words_per_vertex``.
+        options: With ``words_per_vertex`` and constraints.
 
     Returns:
         The graph to search.
+
+    Raises:
+        ConstraintError: If the required words cannot be written or do not fit.
     """
+    constraints = options.constraints
+    needs = constraints is not None and constraints.required_atoms
+    if constraints is not None and needs:
+        constraints.check_required(
+            dag.word_ids, options.unit_cost, options.first_cost, options.budget.high
+        )
     if options.words_per_vertex is None:
         return dag
-    return dag.restrict(options.words_per_vertex)
+    graph = dag.restrict(options.words_per_vertex)
+    if constraints is None or not needs or graph is dag:
+        return graph
+    keep = constraints.can_spell(dag.word_ids) | np.isin(dag.word_ids, graph.word_ids)
+    return DAG(
+        word_ids=dag.word_ids[keep],
+        word_logp=np.ascontiguousarray(dag.word_logp[:, keep]),
+        link_logp=dag.link_logp,
+        other_logp=graph.other_logp,
+        vocab_size=dag.vocab_size,
+    )
 
 
-def _infeasible(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:
+def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleBudgetError:
     if options.constraints is None:
         return infeasible(SearchProblem.build(dag, options))
     low, high = options.budget.low, options.budget.high
     asked = f"exactly {high}" if low == high else f"{low} to {high}" if low else f"at most {high}"
+    if not search.is_complete:
+        return InfeasibleBudgetError(
+            f"no sequence that costs {asked} and obeys the constraints was found in "
+            f"{search.n_expanded} expansions; relax a constraint, raise the limit or the number "
+            "of expansions"
+        )
     return InfeasibleBudgetError(
         f"no sequence of the graph costs {asked} and obeys the constraints; "
         "raise the limit or relax a constraint"
@@ -130,14 +178,25 @@ def _infeasible(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:
 class Search:
     """One best-first search: its frontier, its prefixes and what it proved."""
 
-    def __init__(self, tables: SearchTables, options: DecodeOptions, *, high: int | None = None):
+    def __init__(
+        self,
+        tables: SearchTables,
+        options: DecodeOptions,
+        *,
+        high: int | None = None,
+        n_before: int = 0,
+    ) -> None:
         """Prepare an empty search.
 
         Args:
             tables: Probabilities, costs and bounds.
             options: Limits of the search.
             high: Most total cost, at most that of the tables; theirs if not given.
+            n_before: Expansions already spent on searches for the same result.
         """
+        self.is_complete = False
+        self.is_cut_short = False
+        self._n_before = n_before
         self._tables = tables
         self._options = options
         self._high = tables.high if high is None else high
@@ -149,32 +208,40 @@ class Search:
 
     @property
     def n_expanded(self) -> int:
-        """Prefixes expanded so far."""
-        return int(self._count[3])
+        """Prefixes expanded so far, earlier searches included."""
+        return self._n_before + int(self._count[3])
 
-    def run(self, started: float) -> bool:
-        """Search until all results are found or a limit of the options is reached.
+    def run(self, started: float, most: int | None = None) -> None:
+        """Search until all results are found or a limit is reached.
+
+        A limit of the options that comes before the first result is met by quick descents, so
+        that there is a result; `is_complete` tells whether the search ended by itself,
+        `is_cut_short` whether a limit of the options ended it.
 
         Args:
             started: When the call started, by `time.perf_counter`.
-
-        Returns:
-            Whether the search ended by itself.
+            most: Expansions, earlier searches included, after which to give up without any
+                result; ``None`` for the limit of the options.
         """
         limit_s = self._options.time_limit_s
-        most = self._options.max_expansions
+        last = self._options.max_expansions
+        limit = last if most is None else min(most, last)
         while True:
-            reached = most if limit_s is None else min(most, self.n_expanded + _SLICE)
-            status = self._step(reached)
+            reached = limit if limit_s is None else min(limit, self.n_expanded + _SLICE)
+            status = self._step(reached - self._n_before)
             if status in (DONE, EMPTY):
-                return True
+                self.is_complete = True
+                return
             if status == FULL:
                 self._grow()
                 continue
             is_late = limit_s is not None and time.perf_counter() - started > limit_s
-            if is_late or self.n_expanded >= most:
+            if is_late or self.n_expanded >= last:
                 self._dive()
-                return False
+                self.is_cut_short = True
+                return
+            if self.n_expanded >= limit:
+                return
 
     def results(self, graph: DAG) -> list[Hypothesis]:
         """Collect what was found, best first.
@@ -219,7 +286,7 @@ class Search:
         """Finish some sequences greedily if none is finished yet."""
         if (self._nodes.score[: self._count[0]] > -math.inf).any():
             return
-        limit = self.n_expanded + _DIVE_EXPANSIONS
+        limit = self.n_expanded - self._n_before + _DIVE_EXPANSIONS
         landed = 0
         while landed < _DIVES:
             status = self._step(limit, is_dive=True)
