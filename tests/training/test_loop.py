@@ -87,8 +87,7 @@ def test_training_stops_before_its_time_limit(tiny_recipe, tmp_path):
     assert result.checkpoint.is_dir()
     rates = [record["lr"] for record in read_metrics(tmp_path)]
     assert rates == sorted(rates, reverse=True)
-    assert rates[0] > 2e-3
-    assert rates[-1] < 1e-3
+    assert rates[-1] < rates[0] / 2
 
 
 def test_patience_ends_a_run_that_no_longer_improves(tiny_recipe, tmp_path):
