@@ -8,6 +8,7 @@ import pytest
 from sumfit.dag import DAG
 from sumfit.decoding import decode, reference
 from sumfit.decoding.kernels.table import top_words
+from sumfit.decoding.problem import keep_best_words
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from tests import oracles
@@ -108,6 +109,25 @@ def test_top_words_are_the_sorted_best_of_every_vertex():
     for j in range(1, 6):
         order = [v for v in np.argsort(-words[j], kind="stable")[:8] if words[j, v] > -np.inf]
         assert top[j].tolist() == order + [-1] * (8 - len(order))
+
+
+def test_compiled_choice_of_words_is_that_of_the_graph():
+    rng = np.random.default_rng(48)
+    words = rng.normal(size=(9, 2000)).astype(np.float32) * 3
+    words -= np.logaddexp.reduce(words, axis=1, keepdims=True)
+    words[4, 3:] = -np.inf
+    links = random_dag(rng, n_vertices=9).link_logp
+    dag = DAG.from_dense(words, links)
+    for n_kept in (1, 5):
+        fast, slow = keep_best_words(dag, n_kept), dag.restrict(n_kept)
+        inside = np.isin(fast.word_ids, slow.word_ids)
+        assert inside.all()
+        assert set(slow.word_ids[~np.isin(slow.word_ids, fast.word_ids)]) <= set(range(2000))
+        np.testing.assert_array_equal(
+            fast.other_logp[[1, 2, 3, 5, 6, 7]], slow.other_logp[[1, 2, 3, 5, 6, 7]]
+        )
+        np.testing.assert_array_equal(fast.word_logp[1:-1], words[1:-1, fast.word_ids])
+    assert keep_best_words(dag, None) is dag
 
 
 def test_constraints_are_refused_by_name():

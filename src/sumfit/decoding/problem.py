@@ -13,12 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.decoding.kernels.table import most_outside, top_words
 from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis
 
-__all__ = ["SearchProblem", "as_hypotheses", "infeasible", "refuse_constraints"]
+__all__ = [
+    "SearchProblem",
+    "as_hypotheses",
+    "infeasible",
+    "refuse_constraints",
+    "keep_best_words",
+]
+
+_MANY = 1500  # candidates from which on a compiled pass beats `DAG.restrict`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +155,34 @@ def as_hypotheses(
         if log_prob > -np.inf
     ]
     return sorted(found, key=lambda item: (-item.score, item.words))
+
+
+def keep_best_words(dag: DAG, words_per_vertex: int | None) -> DAG:
+    """Keep the words that are among the best of some vertex, as `DAG.restrict` does.
+
+    Args:
+        dag: The graph.
+        words_per_vertex: ``M``; ``None`` keeps all.
+
+    Returns:
+        The graph to search.
+    """
+    if words_per_vertex is None:
+        return dag
+    if dag.n_candidates < _MANY or words_per_vertex >= dag.n_candidates or dag.n_vertices < 3:
+        return dag.restrict(words_per_vertex)
+    words = np.ascontiguousarray(dag.word_logp, dtype=np.float32)
+    kept = np.unique(top_words(words, words_per_vertex)[1:-1])
+    kept = kept[kept >= 0]
+    if kept.size == 0:
+        return dag.restrict(words_per_vertex)
+    return DAG(
+        word_ids=dag.word_ids[kept],
+        word_logp=np.ascontiguousarray(words[:, kept]),
+        link_logp=dag.link_logp,
+        other_logp=np.maximum(dag.other_logp, most_outside(words, kept)),
+        vocab_size=dag.vocab_size,
+    )
 
 
 def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:

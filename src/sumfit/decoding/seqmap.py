@@ -18,10 +18,17 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, LANDED, Nodes, run
-from sumfit.decoding.marginal import best_path
+from sumfit.decoding.kernels.search import (
+    DONE,
+    EMPTY,
+    FULL,
+    LANDED,
+    Nodes,
+    best_vertices,
+    run,
+)
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, infeasible
+from sumfit.decoding.problem import SearchProblem, infeasible, keep_best_words
 from sumfit.errors import BudgetError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
@@ -145,7 +152,7 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
         )
     if options.words_per_vertex is None:
         return dag
-    graph = dag.restrict(options.words_per_vertex)
+    graph = keep_best_words(dag, options.words_per_vertex)
     if constraints is None or not needs or graph is dag:
         return graph
     keep = constraints.can_spell(dag.word_ids) | np.isin(dag.word_ids, graph.word_ids)
@@ -265,22 +272,36 @@ class Search:
 
     def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
         score = float(self._nodes.score[node])
-        columns: list[int] = []
-        at = node
+        columns = [int(self._nodes.word[node])]
+        at = int(self._nodes.parent[node])
         while at > 0:
             columns.append(int(self._nodes.word[at]))
             at = int(self._nodes.parent[at])
-        words = tuple(graph.word_ids[columns[::-1]].tolist())
+        columns.reverse()
+        words = tuple(graph.word_ids[columns].tolist())
         is_optimal = bound <= score + _TOLERANCE
         return Hypothesis(
             words=words,
             log_prob=score - self._options.bonus * len(words),
             score=score,
             cost=self._high - int(self._nodes.rest[node]),
-            path=best_path(graph, words, self._options.ending),
+            path=self._path(columns),
             optimal=is_optimal,
             gap=0.0 if is_optimal else bound - score,
         )
+
+    def _path(self, columns: list[int]) -> tuple[int, ...] | None:
+        graph = self._tables.graph
+        vertices = np.empty(len(columns), dtype=np.int64)
+        found = best_vertices(
+            graph.link,
+            graph.first_link,
+            graph.end,
+            graph.prob,
+            np.array(columns, dtype=np.int64),
+            vertices,
+        )
+        return tuple(vertices.tolist()) if found else None
 
     def _dive(self) -> None:
         """Finish some sequences greedily if none is finished yet."""

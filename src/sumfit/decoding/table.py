@@ -9,8 +9,10 @@ exact marginal of everything that is returned. ``docs/algorithms.md`` lists each
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.decoding.kernels.marginal import marginals
 from sumfit.decoding.kernels.table import fill_table, top_words
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible, refuse_constraints
@@ -55,11 +57,24 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
         options.beam_size,
         options.bonus,
     )
-    sequences = [
-        problem.words_of(row[:n]) for row, n in zip(columns.tolist(), lengths.tolist(), strict=True)
-    ]
-    found = as_hypotheses(problem, sequences)[: options.n_best]
+    found = as_hypotheses(problem, _best(problem, columns, lengths))
     if not found:
         raise infeasible(problem)
     n_cells = (problem.high + 1) * (dag.n_vertices - 2)
     return NBest(tuple(found), method="seqmap-table", n_expanded=n_cells)
+
+
+def _best(
+    problem: SearchProblem, columns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
+) -> list[tuple[int, ...]]:
+    """Score everything the table ends with exactly, and keep the ``n_best`` of it."""
+    options = problem.options
+    flat = columns[columns >= 0]
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+    links = np.exp(problem.link_logp, dtype=np.float64)
+    log_probs = marginals(
+        problem.link_logp, links, problem.word_logp, flat, offsets, problem.any_ending
+    )
+    scores = log_probs + options.bonus * lengths
+    order = np.lexsort((*columns.T[::-1], -scores))[: options.n_best]
+    return [problem.words_of(columns[i, : lengths[i]].tolist()) for i in order]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import Ending
+from sumfit.decoding.problem import keep_best_words
 from sumfit.decoding.torch_beam import seqmap_beam_batch
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch
 from sumfit.decoding.torch_pathmap import path_map_batch
@@ -65,7 +66,7 @@ def decode_batch(
     """
     budgets = [budget] * len(dags) if isinstance(budget, LengthBudget) else list(budget)
     if method == "seqmap-beam" and words_per_vertex is not None:
-        dags = [dag.restrict(words_per_vertex) for dag in dags]
+        dags = [keep_best_words(dag, words_per_vertex) for dag in dags]
     batch = DAGBatch.pack(
         dags, unit_cost=unit_cost, budgets=budgets, first_cost=first_cost, device=device
     )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sumfit.decoding.kernels.compiled import njit
 
-__all__ = ["fill_table", "top_words"]
+__all__ = ["fill_table", "most_outside", "top_words"]
 
 _FAR = 600.0  # nats: beyond this a new share of mass makes the old ones vanish in float64
 
@@ -51,6 +51,34 @@ def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.
                     top[j, at] = v
                     worst = values[n_top - 1]
     return top
+
+
+@njit(cache=True, nogil=True)
+def most_outside(
+    word_logp: npt.NDArray[np.float32], kept: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """Find the greatest log-probability at every vertex of any word that is not kept.
+
+    Args:
+        word_logp: ``(S, W)`` natural-log words.
+        kept: Columns kept, ascending.
+
+    Returns:
+        ``(S,)`` natural logs; ``-inf`` in rows 0 and ``S-1``.
+    """
+    n_vertices, n_words = word_logp.shape
+    most = np.full(n_vertices, -np.inf, dtype=np.float32)
+    for j in range(1, n_vertices - 1):
+        row = word_logp[j]
+        start = 0
+        best = np.float32(-np.inf)
+        for place in range(kept.shape[0] + 1):
+            stop = kept[place] if place < kept.shape[0] else n_words
+            for v in range(start, stop):
+                best = max(best, row[v])
+            start = stop + 1
+        most[j] = best
+    return most
 
 
 @njit(cache=True, nogil=True)
