@@ -346,6 +346,7 @@ def test_a_job_killed_ten_times_is_complete_in_order_without_duplicates(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # what Ray itself warns of is not ours
 def test_ray_gives_the_same_output(tmp_path: Path, tiny_model: Path) -> None:
     ray = pytest.importorskip("ray", reason="ray is not installed")
     write_jsonl(tmp_path / "in.jsonl", [*records(99), {"id": 99, "text": " "}])
