@@ -9,6 +9,7 @@ torch and the compiled kernels load only where they are used.
 from __future__ import annotations
 
 import importlib
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy.typing as npt
@@ -65,6 +66,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+@lru_cache(maxsize=64)
 def get_decoder(method: str) -> Decoder:
     """Look up the function of a decoding method.
 

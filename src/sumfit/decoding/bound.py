@@ -23,7 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.kernels.bound import KINDS, Steps, costs_outside, fill_bounds, sparse_columns
+from sumfit.decoding.kernels.bound import (
+    KINDS,
+    Steps,
+    by_vertex,
+    costs_outside,
+    fill_bounds,
+    sparse_columns,
+)
 from sumfit.decoding.kernels.rules import LETTERS, REJECTED, Rules, classify, no_rules
 from sumfit.decoding.kernels.search import Graph
 from sumfit.decoding.options import DecodeOptions
@@ -340,11 +347,16 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
     value = np.empty(n_words * n)
     dropped = np.empty(n)
     sparse_columns(graph.prob, usable, _NEGLIGIBLE * gain, start, vertex, value, dropped)
-    n_free = int(np.searchsorted(steps.cost, 1))
+    free_entries = n * int(np.searchsorted(steps.cost, 1))
+    free_start = np.empty(n + 1, dtype=np.int64)
+    free_step = np.empty(free_entries, dtype=np.int64)
+    free_value = np.empty(free_entries)
+    by_vertex(steps, start, vertex, value, free_start, free_step, free_value)
     n_sets = (graph.needed + 1) << int(graph.spent.size)
     table = np.empty((n_sets, KINDS if rules.is_on else 1, n_layers, n))
     scale = np.empty(n_layers)
     fill_bounds(
+        graph.link,
         np.ascontiguousarray(graph.link.T),
         graph.end,
         steps,
@@ -353,7 +365,9 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
         vertex,
         value,
         dropped,
-        np.ascontiguousarray(graph.prob[steps.word[:n_free]].T),
+        free_start,
+        free_step,
+        free_value,
         graph.other,
         graph.other_costs[graph.other_costs < n_layers],
         high - low,

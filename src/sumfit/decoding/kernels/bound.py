@@ -26,7 +26,7 @@ import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
 
-__all__ = ["KINDS", "Steps", "costs_outside", "fill_bounds", "sparse_columns"]
+__all__ = ["KINDS", "Steps", "by_vertex", "costs_outside", "fill_bounds", "sparse_columns"]
 
 KINDS = 5
 
@@ -82,6 +82,32 @@ def sparse_columns(prob, active, threshold, start, vertex, value, dropped):  # t
     start[n_words] = filled
 
 
+@njit(cache=True, nogil=True)
+def by_vertex(steps, start, vertex, value, first, step, mass):  # type: ignore[no-untyped-def]
+    """Sort the entries of the steps that cost nothing by vertex.
+
+    Fills ``first`` (n+1,), and ``step`` and ``mass`` with the entries of each vertex.
+    """
+    n = first.shape[0] - 1
+    first[:] = 0
+    n_free = 0
+    while n_free < steps.word.shape[0] and steps.cost[n_free] == 0:
+        w = steps.word[n_free]
+        for q in range(start[w], start[w + 1]):
+            first[vertex[q] + 1] += 1
+        n_free += 1
+    for j in range(n):
+        first[j + 1] += first[j]
+    filled = first.copy()
+    for v in range(n_free):
+        w = steps.word[v]
+        for q in range(start[w], start[w + 1]):
+            at = filled[vertex[q]]
+            step[at] = v
+            mass[at] = value[q]
+            filled[vertex[q]] += 1
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _push_back(link_up, weight, source, out):  # type: ignore[no-untyped-def]
     """Set ``out[j] = sum_{i>j} L[j, i] * weight[i] * source[i]``."""
@@ -109,6 +135,7 @@ def _join(kind, is_end, end, going_on, new_word):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def fill_bounds(  # type: ignore[no-untyped-def]
+    link,
     link_up,
     end,
     steps,
@@ -117,7 +144,9 @@ def fill_bounds(  # type: ignore[no-untyped-def]
     vertex,
     value,
     dropped,
-    free_prob,
+    free_start,
+    free_step,
+    free_value,
     other,
     other_costs,
     slack,
@@ -136,7 +165,9 @@ def fill_bounds(  # type: ignore[no-untyped-def]
     """
     n_sets, n_kinds, n_layers, n = table.shape
     n_steps = steps.word.shape[0]
-    n_free = free_prob.shape[1]
+    n_free = 0
+    while n_free < n_steps and steps.cost[n_free] == 0:
+        n_free += 1
     y = np.empty(n)
     going_on = np.empty(n)
     new_word = np.empty(n)
@@ -154,8 +185,7 @@ def fill_bounds(  # type: ignore[no-untyped-def]
         has_cost[other_costs[q]] = True
     factor = np.zeros(most + 1)
     is_live = np.zeros(n_layers, dtype=np.bool_)
-    free_mass = np.zeros((n, n_free))
-    free_sum = np.zeros(n_free)
+    free_sum = np.empty((n_free, n))
     for r in range(n_layers):
         base = -math.inf
         if r <= slack:
@@ -204,33 +234,40 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                     going_on[j] = max(going_on[j], bound)
                     new_word[j] = max(new_word[j], bound)
             is_end = r <= slack and (a & needed) == needed
+            for v in range(n_free):
+                for j in range(n):
+                    free_sum[v, j] = 0.0
             for j in range(n - 1, -1, -1):
-                if n_free > 0 or has_free_other:
-                    free_sum[:] = 0.0
-                    other_sum = 0.0
-                    for i in range(j + 1, n):
-                        link = link_up[i, j]
-                        if link != 0.0:
-                            for v in range(n_free):
-                                free_sum[v] += link * free_mass[i, v]
-                            if has_free_other:
-                                other_sum += link * other[i] * table[a | needed, 0, r, i]
-                    for v in range(n_free):
+                if n_free > 0:
+                    for k in range(n_kinds):
+                        pad = 0.0
+                        for i in range(j + 1, n):
+                            pad += link[j, i] * dropped[i] * table[a, k, r, i]
+                        padding[a, k, r, j] = pad
+                for v in range(n_free):
+                    if not a & steps.blocked[v]:
+                        bound = free_sum[v, j] + padding[a | steps.gain[v], steps.kind[v], r, j]
                         if joins[steps.word[v]]:
-                            going_on[j] = max(going_on[j], free_sum[v])
+                            going_on[j] = max(going_on[j], bound)
                         else:
-                            new_word[j] = max(new_word[j], free_sum[v])
-                    going_on[j] = max(going_on[j], other_sum)
-                    new_word[j] = max(new_word[j], other_sum)
+                            new_word[j] = max(new_word[j], bound)
+                if has_free_other:
+                    bound = 0.0
+                    for i in range(j + 1, n):
+                        bound += link[j, i] * other[i] * table[a | needed, 0, r, i]
+                    going_on[j] = max(going_on[j], bound)
+                    new_word[j] = max(new_word[j], bound)
                 for k in range(n_kinds):
                     bound = _join(k, is_end, end[j] * end_factor, going_on[j], new_word[j])
                     table[a, k, r, j] = bound
                     peak = max(peak, bound)
-                for v in range(n_free):
-                    free_mass[j, v] = 0.0
-                    if not a & steps.blocked[v]:
-                        after = a | steps.gain[v]
-                        free_mass[j, v] = free_prob[j, v] * table[after, steps.kind[v], r, j]
+                for q in range(free_start[j], free_start[j + 1]):
+                    v = free_step[q]
+                    mass = free_value[q] * table[a | steps.gain[v], steps.kind[v], r, j]
+                    for i in range(j):
+                        free_sum[v, i] += mass * link_up[j, i]
+            for k in range(n_kinds):
+                _push_back(link_up, dropped, table[a, k, r], padding[a, k, r])
         is_live[r] = peak > 0.0
         scale[r] = base
         if peak > 0.0 and not 1e-60 < peak < 1e60:
@@ -238,9 +275,8 @@ def fill_bounds(  # type: ignore[no-untyped-def]
                 for k in range(n_kinds):
                     for j in range(n):
                         table[a, k, r, j] /= peak
+                        padding[a, k, r, j] /= peak
             scale[r] = base + math.log(peak)
-        for a in range(n_sets):
-            for k in range(n_kinds):
-                _push_back(link_up, dropped, table[a, k, r], padding[a, k, r])
-            if other_costs.shape[0] > 0:
+        if other_costs.shape[0] > 0:
+            for a in range(n_sets):
                 _push_back(link_up, other, table[a, 0, r], outside[a, r])
