@@ -88,12 +88,16 @@ def test_products_and_logs_agree_where_both_work():
 
     rng = np.random.default_rng(5)
     dag = random_dag(rng, n_vertices=30, n_words=8)
-    columns = rng.integers(8, size=6).astype(np.int64)
-    link_prob = np.exp(dag.link_logp, dtype=np.float64)
-    for any_ending in (False, True):
-        linear = kernels._linear(link_prob, dag.word_logp, columns, any_ending)
-        logarithmic = kernels._logarithmic(dag.link_logp, dag.word_logp, columns, any_ending)
-        assert math.log(linear) == pytest.approx(logarithmic, abs=1e-10)
+    sequences = [tuple(rng.integers(8, size=int(n)).tolist()) for n in rng.integers(1, 9, size=40)]
+    sequences += [sequences[-1][:2], (*sequences[-1], 3), ()]
+    for ending in ("eos", "any"):
+        together = marginal_log_probs(dag, sequences, ending=ending)
+        for words, log_prob in zip(sequences, together, strict=True):
+            columns = np.array(words, dtype=np.int64)
+            logarithmic = kernels._logarithmic(
+                dag.link_logp, dag.word_logp, columns, ending == "any"
+            )
+            assert log_prob == pytest.approx(logarithmic, abs=1e-10)
 
 
 def test_rows_that_are_never_read_may_hold_anything():

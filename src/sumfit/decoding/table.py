@@ -69,6 +69,8 @@ def _best(
 ) -> list[tuple[int, ...]]:
     """Score everything the table ends with exactly, and keep the ``n_best`` of it."""
     options = problem.options
+    alike = np.lexsort(columns.T[::-1])  # neighbours share their beginnings
+    columns, lengths = columns[alike], lengths[alike]
     flat = columns[columns >= 0]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
     links = np.exp(problem.link_logp, dtype=np.float64)
@@ -76,5 +78,5 @@ def _best(
         problem.link_logp, links, problem.word_logp, flat, offsets, problem.any_ending
     )
     scores = log_probs + options.bonus * lengths
-    order = np.lexsort((*columns.T[::-1], -scores))[: options.n_best]
+    order = np.argsort(-scores, kind="stable")[: options.n_best]
     return [problem.words_of(columns[i, : lengths[i]].tolist()) for i in order]

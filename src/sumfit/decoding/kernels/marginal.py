@@ -16,34 +16,32 @@ __all__ = ["best_path_of", "marginals"]
 _SAFE = 1e-280
 
 
-@njit(cache=True, nogil=True, fastmath=False)
+@njit(cache=True, nogil=True)
 def _linear(
     link_prob: npt.NDArray[np.float64],
-    word_logp: npt.NDArray[np.float32],
+    word_prob: npt.NDArray[np.float64],
     columns: npt.NDArray[np.int64],
     any_ending: bool,
+    mass: npt.NDArray[np.float64],
+    n_known: int,
 ) -> float:
-    n_vertices = link_prob.shape[0]
-    last = n_vertices - 1
-    mass = np.zeros(n_vertices)
-    mass[0] = 1.0
-    following = np.zeros(n_vertices)
-    for position in range(columns.shape[0]):
-        column = columns[position]
-        following[:] = 0.0
-        for i in range(last):
-            if mass[i] > 0.0:
-                here = mass[i]
+    """Sum the paths of one sequence; ``mass[p]`` holds the sums after p words, known up to p."""
+    last = link_prob.shape[0] - 1
+    for position in range(n_known, columns.shape[0]):
+        before, after = mass[position], mass[position + 1]
+        after[:] = 0.0
+        for i in range(position, last):
+            if before[i] > 0.0:
+                here = before[i]
                 for j in range(i + 1, last):
-                    following[j] += here * link_prob[i, j]
+                    after[j] += here * link_prob[i, j]
+        emits = word_prob[columns[position]]
         for j in range(1, last):
-            if following[j] > 0.0:
-                following[j] *= math.exp(np.float64(word_logp[j, column]))
-        mass, following = following, mass
-        mass[0] = 0.0
+            after[j] *= emits[j]
     total = 0.0
+    final = mass[columns.shape[0]]
     for i in range(last):
-        total += mass[i] if any_ending else mass[i] * link_prob[i, last]
+        total += final[i] if any_ending else final[i] * link_prob[i, last]
     return total
 
 
@@ -100,7 +98,7 @@ def marginals(
         link_prob: ``(S, S)`` their exponentials.
         word_logp: ``(S, W)`` natural-log word probabilities; rows 0 and ``S-1`` are not read.
         columns: Candidate columns of all sequences, one after the other; negative for a word
-            that is no candidate.
+            that is no candidate. What a sequence shares with the one before it is summed once.
         offsets: ``(N+1,)`` where each sequence starts in ``columns``, and the end of the last.
         any_ending: Leave out the closing link (Eq. A3).
 
@@ -108,16 +106,33 @@ def marginals(
         ``(N,)`` natural-log marginal probabilities.
     """
     n_sequences = offsets.shape[0] - 1
+    n_vertices, n_words = word_logp.shape
     result = np.full(n_sequences, -np.inf)
+    word_prob = np.empty((n_words, n_vertices))  # rows are filled when first needed
+    is_filled = np.zeros(n_words, dtype=np.bool_)
+    mass = np.zeros((n_vertices, n_vertices))
+    mass[0, 0] = 1.0
+    previous = columns[:0]
     for k in range(n_sequences):
         sequence = columns[offsets[k] : offsets[k + 1]]
         known = True
         for column in sequence:
             if column < 0:
                 known = False
-        if not known or sequence.shape[0] > link_logp.shape[0] - 2:
+            elif not is_filled[column]:
+                is_filled[column] = True
+                for j in range(1, n_vertices - 1):
+                    word_prob[column, j] = math.exp(np.float64(word_logp[j, column]))
+        if not known or sequence.shape[0] > n_vertices - 2:
             continue
-        total = _linear(link_prob, word_logp, sequence, any_ending)
+        n_shared = 0
+        while (
+            n_shared < min(previous.shape[0], sequence.shape[0])
+            and previous[n_shared] == sequence[n_shared]
+        ):
+            n_shared += 1
+        previous = sequence
+        total = _linear(link_prob, word_prob, sequence, any_ending, mass, n_shared)
         if total > _SAFE:
             result[k] = math.log(total)
         else:
