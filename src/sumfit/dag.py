@@ -12,6 +12,7 @@ logs; impossible is ``-inf`` and nothing else.
 from __future__ import annotations
 
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -186,7 +187,7 @@ class DAG:
                     other_logp=arrays["other_logp"],
                     vocab_size=int(arrays["vocab_size"]),
                 )
-        except (KeyError, ValueError, OSError, EOFError) as error:
+        except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
             if isinstance(error, GraphError):
                 raise
             raise GraphError(f"{path} is not a graph file written by DAG.save: {error}") from error
