@@ -177,7 +177,7 @@ class DAG:
             GraphError: If the file is not such a graph.
         """
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 if str(arrays["format"]) != _FORMAT:
                     raise GraphError(f"{path} has format {arrays['format']}, not {_FORMAT}")
                 dag = cls(
