@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from sumfit.dag import DAG
-from sumfit.decoding import decode
+from sumfit.decoding import decode, decode_all_lengths, seqmap
+from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
+from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from sumfit.text.endings import ends_completely
 from tests.oracles import ranked_sequences
@@ -244,3 +246,217 @@ def test_compiled_constraints_accept_what_the_plain_checker_accepts(
         else:  # with brackets and quotes the search may be stricter than the text rule, not laxer
             assert expected or not found, tokenizer.pieces(words)
     assert n_accepted > 5
+
+
+@pytest.mark.parametrize("name", ["content", "recommended", "all"])
+def test_words_used_up_tighten_the_bound_and_change_no_result(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
+    monkeypatch.setattr(seqmap, "_PATIENCE", 2)
+    n_tightened = 0
+    tighten = SearchTables.with_spent
+
+    def counted(tables: SearchTables, words: np.ndarray) -> SearchTables:
+        nonlocal n_tightened
+        n_tightened += 1
+        return tighten(tables, words)
+
+    monkeypatch.setattr(SearchTables, "with_spent", counted)
+    for seed in range(60):
+        dag, arguments = random_problem(
+            tokenizer,
+            np.random.default_rng([seed, 9]),
+            always=(b" run", b" man", b" London") if seed % 2 else (b" the", b" run", b"line"),
+        )
+        ranked = ranked_sequences(dag, **arguments, allowed=compiled.accepts)
+        if not ranked:
+            continue
+        found = decode(dag, **arguments, constraints=compiled, words_per_vertex=None, n_best=2)
+        for item, best in zip(found, ranked, strict=False):
+            assert item.score == pytest.approx(best.score, abs=1e-6), seed
+            assert item.optimal
+    assert n_tightened > 3
+
+
+def repeating_graph(tokenizer: Tokenizer) -> DAG:
+    """Every vertex wants the same three words; without repeats the best is hard to bound."""
+    words = [b" run", b" man", b" London", b" race", b" woman", b" coach", b" runner", b" ran"]
+    ids = np.sort([tokenizer.piece_bytes.index(word) for word in words]).astype(np.int32)
+    n = 16
+    prob = np.tile(np.array([0.3, 0.25, 0.2, 0.1, 0.06, 0.04, 0.03, 0.02]), (n, 1))
+    shift = np.linspace(0.9, 1.0, n)[:, None]
+    links = np.full((n, n), -np.inf)
+    for i in range(n - 1):
+        ahead = np.arange(1, n - i)
+        links[i, i + 1 :] = np.log(0.5**ahead / (0.5**ahead).sum())
+    return DAG(
+        ids,
+        np.log(prob * shift).astype(np.float32),
+        links.astype(np.float32),
+        np.full(n, -np.inf, dtype=np.float32),
+        tokenizer.vocab_size,
+    )
+
+
+def test_repeats_that_every_vertex_wants_are_certified_quickly(
+    tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dag = repeating_graph(tokenizer)
+    arguments = {
+        "unit_cost": np.ones(tokenizer.vocab_size, dtype=np.int32),
+        "budget": LengthBudget(exact=5),
+        "constraints": Constraints(repeat_words=False).compile(tokenizer, lexicon, SOURCE),
+        "words_per_vertex": None,
+    }
+    found = decode(dag, **arguments)
+    assert found.best.optimal
+    assert len(set(found.best.words)) == 5
+    monkeypatch.setattr(seqmap, "_MOST_SPENT", 0)
+    plain = decode(dag, **arguments)
+    assert plain.best.score == pytest.approx(found.best.score, abs=1e-9)
+    assert found.n_expanded < plain.n_expanded
+
+
+CONTRADICTIONS = {
+    "'New York' is required but 'york' is banned; drop one of them": {
+        "required": ["New York"],
+        "banned": ["york"],
+    },
+    "'go go team' is required but repeats 'go'; allow it with repeat_adjacent=True": {
+        "required": ["go go team"],
+        "repeat_adjacent": False,
+    },
+    "banned holds ' ', which is no word or phrase": {"banned": [" "]},
+    "required holds 3, which is no word or phrase": {"required": [3]},
+    "required must be a list of phrases, was the text 'war'": {"required": "war"},
+    "required may hold at most 16 phrases, was 17": {"required": [f"w{i}" for i in range(17)]},
+    "no_repeat_ngram must be a whole number of at least 2, was 1; "
+    "for single words use repeat_words=False": {"no_repeat_ngram": 1},
+}
+
+
+@pytest.mark.parametrize("text", list(CONTRADICTIONS))
+def test_constraints_that_make_no_sense_are_refused(text: str) -> None:
+    with pytest.raises(ConstraintError) as caught:
+        Constraints(**CONTRADICTIONS[text])
+    assert str(caught.value) == text
+
+
+def test_required_words_are_checked_before_the_search(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    dag = repeating_graph(tokenizer)
+    cost = np.ones(tokenizer.vocab_size, dtype=np.int32)
+
+    def ask(limit: int, **constraints: object) -> tuple[int, ...]:
+        compiled = Constraints(**constraints).compile(tokenizer, lexicon, SOURCE)
+        budget = LengthBudget(max=limit)
+        return decode(dag, unit_cost=cost, budget=budget, constraints=compiled).best.words
+
+    with pytest.raises(ConstraintError) as caught:
+        ask(4, required=["Paris"])
+    assert str(caught.value) == (
+        "'paris' is required, but the graph has no words that spell it; drop it"
+    )
+    with pytest.raises(ConstraintError) as caught:
+        ask(2, required=["London race", "woman"])
+    assert str(caught.value) == (
+        "the required words cost at least 3, but the limit is 2; raise the limit or drop some"
+    )
+    with pytest.raises(ConstraintError) as caught:
+        ask(5, required=["run man run"], repeat_words=False)
+    assert str(caught.value) == (
+        "'run man run' is required but repeats 'run'; allow it with repeat_words=True"
+    )
+    text = tokenizer.decode(ask(4, required=["London race", "WOMAN"]))
+    assert "London race" in text
+    assert "woman" in text
+
+
+def test_required_words_outside_the_kept_candidates_are_kept(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    dag = repeating_graph(tokenizer)
+    compiled = Constraints(required=("ran",)).compile(tokenizer, lexicon, SOURCE)
+    found = decode(
+        dag,
+        unit_cost=np.ones(tokenizer.vocab_size, dtype=np.int32),
+        budget=LengthBudget(max=3),
+        constraints=compiled,
+        words_per_vertex=1,
+    )
+    assert "ran" in tokenizer.decode(found.best.words).split()
+
+
+def test_a_cut_short_constrained_search_still_obeys_the_constraints(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    dag = repeating_graph(tokenizer)
+    compiled = Constraints(repeat_words=False).compile(tokenizer, lexicon, SOURCE)
+    arguments = {
+        "unit_cost": np.ones(tokenizer.vocab_size, dtype=np.int32),
+        "budget": LengthBudget(exact=6),
+        "constraints": compiled,
+    }
+    best = decode(dag, **arguments).best
+    cut = decode(dag, **arguments, max_expansions=2)
+    assert not cut.is_complete
+    assert compiled.accepts(cut.best.words)
+    assert best.score <= cut.best.score + cut.best.gap + 1e-9
+
+
+def test_all_lengths_obey_the_constraints(tokenizer: Tokenizer, lexicon: Lexicon) -> None:
+    dag = repeating_graph(tokenizer)
+    compiled = Constraints(repeat_words=False).compile(tokenizer, lexicon, SOURCE)
+    arguments = {
+        "unit_cost": np.ones(tokenizer.vocab_size, dtype=np.int32),
+        "constraints": compiled,
+        "bonus": 1.5,
+    }
+    found = decode_all_lengths(dag, budget=LengthBudget(max=6), **arguments)
+    assert list(found) == [1, 2, 3, 4, 5, 6]
+    for limit, best in found.items():
+        single = decode(dag, budget=LengthBudget(max=limit), **arguments).best
+        assert best.score == pytest.approx(single.score, abs=1e-9)
+        assert compiled.accepts(best.words)
+
+
+def test_lone_bytes_of_a_character_never_end_an_output(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    compiled = Constraints().compile(tokenizer, lexicon, SOURCE)
+    first, second = (tokenizer.piece_bytes.index(byte) for byte in (b"\xc3", b"\xab"))
+    letter = tokenizer.piece_bytes.index(b"o")
+    assert compiled.accepts([first, second])
+    assert not compiled.accepts([first])
+    assert not compiled.accepts([second])
+    assert not compiled.accepts([first, letter])
+    assert not compiled.accepts([first, first])
+
+
+def test_states_are_not_changed_by_a_step(tokenizer: Tokenizer, lexicon: Lexicon) -> None:
+    compiled = Constraints.recommended().compile(tokenizer, lexicon, SOURCE)
+    start = compiled.start()
+    kept = start.copy()
+    after = compiled.allows(start, tokenizer.piece_bytes.index(b" run"))
+    assert after is not None
+    assert (start == kept).all()
+    assert not compiled.allows_end(start)
+    assert compiled.allows_end(after)
+
+
+def test_a_lexicon_word_and_a_source_word_differ_in_case_rules(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    compiled = Constraints(whole_words=True).compile(tokenizer, lexicon, "quokka seen in oslo")
+    for text, allowed in {
+        "quokka": True,
+        "Quokka": True,
+        "QUOKKA": False,
+        "quokk": False,
+        "Oslo": True,
+        "runners": True,
+        "ranners": False,
+    }.items():
+        assert compiled.accepts(tokenizer.encode(text)) is allowed, text
