@@ -196,6 +196,20 @@ def test_several_limits_from_one_pass(fit: Summarizer, texts: tuple[str, ...]) -
     assert isinstance(fit(texts[0], limits=[40], unit="chars"), list)
 
 
+@pytest.mark.parametrize("unit", ["chars", "words", "bytes", "graphemes", "tokens"])
+def test_many_limits_are_what_each_alone_is(
+    fit: Summarizer, texts: tuple[str, ...], unit: str
+) -> None:
+    limits = list(range(3, 14)) if unit in ("words", "tokens") else list(range(3, 120, 3))
+    several = fit(texts[0], limits=limits, unit=unit, on_error="return", prefix="x: ")
+    for limit, one in zip(limits, several, strict=True):
+        alone = fit(texts[0], max_length=limit, unit=unit, on_error="return", prefix="x: ")
+        assert (one.limit, one.text, one.origin) == (limit, alone.text, alone.origin)
+        assert one.optimal == alone.optimal
+        assert math.isclose(one.score, alone.score, abs_tol=1e-6) or math.isnan(alone.score)
+        assert type(one.error) is type(alone.error)
+
+
 def test_a_short_source_is_returned_as_it_is(fit: Summarizer) -> None:
     summary = fit("  Ferry service\tresumes\u00a0tomorrow. ", max_chars=60)
     assert summary.text == "Ferry service resumes tomorrow."

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -247,3 +250,29 @@ def test_presets_units_and_model(sumfit: Sumfit) -> None:
     assert "model      tiny-copy (onnx-fp32)" in facts
     assert '  method               "seqmap"' in facts
     assert json.loads(sumfit("model", "--json").out)["name"] == "tiny-copy"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("sumfit summ", {"summarize"}),
+        ("sumfit summarize --limit", {"--limit-field"}),
+        ("sumfit some-text --max-c", {"--max-chars", "--max-cells"}),
+    ],
+)
+def test_shell_completion(line: str, expected: set[str]) -> None:
+    environment = {
+        **os.environ,
+        "_SUMFIT_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "from sumfit.cli import main; main()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert set(done.stdout.split()) == expected

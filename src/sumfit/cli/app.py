@@ -105,6 +105,20 @@ class LazyGroup(typer.core.TyperGroup):
             return None
         return LazyCommand(cmd_name, command)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that a line calls; for shell completion also the default one.
+
+        Args:
+            ctx: As in click.
+            args: As in click.
+
+        Returns:
+            As in click.
+        """
+        if ctx.resilient_parsing and args and args[0] not in COMMANDS:
+            return DEFAULT, self.get_command(ctx, DEFAULT), args
+        return super().resolve_command(ctx, args)
+
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process.

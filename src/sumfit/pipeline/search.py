@@ -7,15 +7,15 @@ hypotheses keep their promise as strings, and when to ask for more of them. Does
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 import numpy as np
 
 from sumfit.dag import DAG
-from sumfit.decoding import decode
+from sumfit.decoding import decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis
 from sumfit.length import (
@@ -29,7 +29,10 @@ from sumfit.length import (
 from sumfit.pipeline.options import Options
 from sumfit.text import Tokenizer, ends_completely
 
-__all__ = ["Candidate", "says_something", "search", "source_length"]
+if TYPE_CHECKING:
+    from sumfit.decoding.constraints import CompiledConstraints
+
+__all__ = ["Candidate", "GraphSearch", "says_something", "source_length"]
 
 _MOST_HYPOTHESES = 256  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 32  # the same for units that do not add up, before less is spent
@@ -72,136 +75,175 @@ def source_length(text: str, request: LengthRequest, tokenizer: Tokenizer) -> in
     return measure(text, request.unit, tokenizer=tokenizer)
 
 
-def search(
-    dag: DAG,
-    *,
-    request: LengthRequest,
-    longest: int,
-    options: Options,
-    bonus: float,
-    ending: str,
-    constraints: Any,
-    tokenizer: Tokenizer,
-    n_wanted: int,
-) -> list[Candidate]:
-    """Decode a graph and keep the hypotheses whose strings fit.
+@dataclass(frozen=True, slots=True)
+class GraphSearch:
+    """The search of one text's graph, for one length request or several.
 
-    A string is measured as the caller would measure it, and must be more than punctuation. Where
-    the first hypotheses fail that (a unit that does not add up, characters that NFC joins, bytes
-    that form no character), more are decoded, up to 256; if all strings are too long, as with a
-    unit whose whole is more than its parts, the search is repeated with less to spend.
-
-    Args:
+    Attributes:
         dag: The graph.
-        request: The length request.
-        longest: Most that the summary itself may measure beside the request's limit: the
-            source's own length, so that no summary is longer than its source.
         options: Method, beam and search limits.
-        bonus: Score per token, in nats.
         ending: ``"eos"`` or ``"any"``.
         constraints: Compiled constraints, or ``None``.
         tokenizer: For decoding ids into text.
-        n_wanted: Candidates wanted.
-
-    Returns:
-        At most ``n_wanted`` candidates, no two with one text, best score first, at least one.
-
-    Raises:
-        InfeasibleBudgetError: If no hypothesis fits.
     """
-    costs = unit_costs(tokenizer, request.unit)
-    budget = _spendable(dag, request.budget, longest, costs)
-    settings: dict[str, Any] = {
-        "unit_cost": costs.cost,
-        "first_cost": costs.first_cost,
-        "budget": budget,
-        "method": options.method,
-        "ending": ending,
-        "bonus": bonus,
-        "beam_size": options.beam_size,
-        "words_per_vertex": options.words_per_vertex,
-        "constraints": constraints,
-        "time_limit_s": options.time_limit_s,
-        "seed": options.seed,
-    }
-    if options.max_expansions is not None:
-        settings["max_expansions"] = options.max_expansions
-    most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
-    must_end = constraints is not None and not options.dangling_end
-    while True:
-        try:
-            kept, excess = _listed(
-                dag, settings, request, longest, tokenizer, n_wanted, most, must_end
+
+    dag: DAG
+    options: Options
+    ending: str
+    constraints: CompiledConstraints | None
+    tokenizer: Tokenizer
+
+    def find(
+        self, request: LengthRequest, *, longest: int, bonus: float, n_wanted: int
+    ) -> list[Candidate]:
+        """Decode the graph and keep the hypotheses whose strings fit.
+
+        A string is measured as the caller would measure it, and must be more than punctuation.
+        Where the first hypotheses fail that (a unit that does not add up, characters that NFC
+        joins, bytes that form no character), more are decoded, up to 256; if all strings are too
+        long, as with a unit whose whole is more than its parts, the search is repeated with less
+        to spend.
+
+        Args:
+            request: The length request.
+            longest: Most that the summary itself may measure beside the request's limit: the
+                source's own length, so that no summary is longer than its source.
+            bonus: Score per token, in nats.
+            n_wanted: Candidates wanted.
+
+        Returns:
+            At most ``n_wanted`` candidates, no two with one text, best score first, at least one.
+
+        Raises:
+            InfeasibleBudgetError: If no hypothesis fits.
+        """
+        costs = unit_costs(self.tokenizer, request.unit)
+        most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
+        budget = self._spendable(request.budget, longest, costs)
+        while True:
+            settings = self._settings(costs, budget, bonus)
+            try:
+                kept, excess = self._listed(settings, request, longest, n_wanted, most)
+            except InfeasibleBudgetError as error:
+                raise _infeasible(request) from error
+            if kept or not excess or budget.high - excess < max(budget.low, 1):
+                break
+            budget = _lowered(budget, budget.high - excess)
+        if not kept:
+            raise _infeasible(request)
+        if not self._is_certain(costs, request):
+            kept = [_without_proof(candidate) for candidate in kept]
+        return kept[:n_wanted]
+
+    def find_each(
+        self, requests: Sequence[LengthRequest], *, longest: int, bonus: float
+    ) -> list[Candidate | None]:
+        """The best candidate for each of several limits, from one search over all lengths.
+
+        Args:
+            requests: Requests of one unit that differ in their limit alone, each "at most".
+            longest: As in `find`.
+            bonus: As in `find`.
+
+        Returns:
+            What `find` would return first for each request, ``None`` where it has to be asked.
+        """
+        costs = unit_costs(self.tokenizer, requests[0].unit)
+        spendable = [self._spendable(item.budget, longest, costs) for item in requests]
+        settings = self._settings(costs, max(spendable, key=lambda item: item.high), bonus)
+        del settings["method"]
+        found = decode_all_lengths(self.dag, **settings)
+        results: list[Candidate | None] = []
+        for request, budget in zip(requests, spendable, strict=True):
+            hypothesis = found.get(budget.high)
+            kept = self._verified([hypothesis] if hypothesis else [], request, longest)[0]
+            if kept and not self._is_certain(costs, request):
+                kept = [_without_proof(candidate) for candidate in kept]
+            results.append(kept[0] if kept else None)
+        return results
+
+    def _settings(self, costs: UnitCosts, budget: LengthBudget, bonus: float) -> dict[str, Any]:
+        options = self.options
+        settings: dict[str, Any] = {
+            "unit_cost": costs.cost,
+            "first_cost": costs.first_cost,
+            "budget": budget,
+            "method": options.method,
+            "ending": self.ending,
+            "bonus": bonus,
+            "beam_size": options.beam_size,
+            "words_per_vertex": options.words_per_vertex,
+            "constraints": self.constraints,
+            "time_limit_s": options.time_limit_s,
+            "seed": options.seed,
+        }
+        if options.max_expansions is not None:
+            settings["max_expansions"] = options.max_expansions
+        return settings
+
+    def _listed(
+        self,
+        settings: dict[str, Any],
+        request: LengthRequest,
+        longest: int,
+        n_wanted: int,
+        most: int,
+    ) -> tuple[list[Candidate], int]:
+        """Decode longer lists until enough strings fit; also say how much too long others are."""
+        n_hypotheses = n_wanted
+        while True:
+            found = decode(self.dag, n_best=n_hypotheses, **settings)
+            kept, excess = self._verified(found, request, longest)
+            if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
+                return kept, excess
+            n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
+
+    def _spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
+        """The request's interval, lowered to what the source and the graph can spend at all."""
+        payable = costs.cost[self.dag.word_ids]
+        payable = payable[payable < FORBIDDEN]
+        capacity = int(payable.max(initial=0)) * (self.dag.n_vertices - 2) + 1
+        high = max(min(budget.high, longest, capacity), budget.low)
+        return budget if high >= budget.high else _lowered(budget, high)
+
+    def _verified(
+        self, found: Iterable[Hypothesis], request: LengthRequest, longest: int
+    ) -> tuple[list[Candidate], int]:
+        """Strings that fit, and by how much the nearest of the others is too long (0: none is)."""
+        must_end = self.constraints is not None and not self.options.dangling_end
+        most = max(longest, request.budget.low)
+        kept: list[Candidate] = []
+        seen: set[str] = set()
+        least_excess = 0
+        for rank, hypothesis in enumerate(found):
+            text = _string(hypothesis.words, self.tokenizer)
+            if text in seen or not says_something(text):
+                continue
+            seen.add(text)
+            excess = max(
+                request.measure(text, tokenizer=self.tokenizer) + request.reserve - request.limit,
+                measure(text, request.unit, tokenizer=self.tokenizer) - most,
             )
-        except InfeasibleBudgetError as error:
-            raise _infeasible(request) from error
-        budget = settings["budget"]
-        if kept or not excess or budget.high - excess < max(budget.low, 1):
-            break
-        settings["budget"] = _lowered(budget, budget.high - excess)
-    if not kept:
-        raise _infeasible(request)
-    if not _is_certain(costs, request, dag, tokenizer):
-        kept = [_without_proof(candidate) for candidate in kept]
-    return kept[:n_wanted]
+            if excess > 0:
+                least_excess = min(excess, least_excess or excess)
+            elif request.accepts(text, tokenizer=self.tokenizer) and (
+                not must_end or ends_completely(text)
+            ):
+                kept.append(Candidate(text, hypothesis, rank))
+        return kept, least_excess
 
-
-def _listed(
-    dag: DAG,
-    settings: dict[str, Any],
-    request: LengthRequest,
-    longest: int,
-    tokenizer: Tokenizer,
-    n_wanted: int,
-    most: int,
-    must_end: bool,
-) -> tuple[list[Candidate], int]:
-    """Decode longer lists until enough strings fit; also say how much too long the nearest was."""
-    n_hypotheses = n_wanted
-    while True:
-        found = decode(dag, n_best=n_hypotheses, **settings)
-        kept, excess = _verified(found, request, longest, tokenizer)
-        if must_end:
-            kept = [item for item in kept if ends_completely(item.text)]
-        if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
-            return kept, excess
-        n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
-
-
-def _spendable(dag: DAG, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
-    """The request's interval, lowered to what the source and the graph can spend at all."""
-    payable = costs.cost[dag.word_ids]
-    payable = payable[payable < FORBIDDEN]
-    capacity = int(payable.max(initial=0)) * (dag.n_vertices - 2) + 1
-    high = max(min(budget.high, longest, capacity), budget.low)
-    return budget if high >= budget.high else _lowered(budget, high)
+    def _is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
+        """Whether the sum of costs is the measured length, so that the search proves something."""
+        if costs.exact or request.unit.name == "tokens":
+            return True
+        if request.unit.name not in _ADDITIVE_ON_ASCII:
+            return False
+        pieces = self.tokenizer.piece_bytes
+        return all(pieces[int(word)].isascii() for word in self.dag.word_ids)
 
 
 def _lowered(budget: LengthBudget, high: int) -> LengthBudget:
     return LengthBudget(min=budget.low, max=high) if budget.low else LengthBudget(max=high)
-
-
-def _verified(
-    found: Iterable[Hypothesis], request: LengthRequest, longest: int, tokenizer: Tokenizer
-) -> tuple[list[Candidate], int]:
-    kept: list[Candidate] = []
-    seen: set[str] = set()
-    least_excess = 0
-    most = max(longest, request.budget.low)
-    for rank, hypothesis in enumerate(found):
-        text = _string(hypothesis.words, tokenizer)
-        if text in seen or not says_something(text):
-            continue
-        seen.add(text)
-        excess = max(
-            request.measure(text, tokenizer=tokenizer) + request.reserve - request.limit,
-            measure(text, request.unit, tokenizer=tokenizer) - most,
-        )
-        if excess > 0:
-            least_excess = min(excess, least_excess or excess)
-        elif request.accepts(text, tokenizer=tokenizer):
-            kept.append(Candidate(text, hypothesis, rank))
-    return kept, least_excess
 
 
 def says_something(text: str) -> bool:
@@ -223,16 +265,6 @@ def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:
     except UnicodeDecodeError:
         return ""
     return tokenizer.decode(words)
-
-
-def _is_certain(costs: UnitCosts, request: LengthRequest, dag: DAG, tokenizer: Tokenizer) -> bool:
-    """Whether the sum of costs is the measured length, so that the search proves something."""
-    if costs.exact or request.unit.name == "tokens":
-        return True
-    if request.unit.name not in _ADDITIVE_ON_ASCII:
-        return False
-    pieces = tokenizer.piece_bytes
-    return all(pieces[int(word)].isascii() for word in dag.word_ids)
 
 
 def _without_proof(candidate: Candidate) -> Candidate:

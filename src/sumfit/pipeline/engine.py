@@ -1,0 +1,305 @@
+"""What happens to one text: made ready, predicted, searched, measured, reranked, wrapped up.
+
+Owns the order of these stages and the policy for what goes wrong in them. Does not own any stage,
+nor how many texts become few (`sumfit.pipeline.summarizer`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+
+from sumfit.dag import DAG
+from sumfit.errors import ConfigError, ConstraintError, InfeasibleBudgetError, SumfitError
+from sumfit.hypothesis import Summary
+from sumfit.length import LengthRequest, resolve_budget
+from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
+from sumfit.pipeline.job import Job, Prepared, check_length
+from sumfit.pipeline.options import Options
+from sumfit.pipeline.reranking import RerankerCache
+from sumfit.pipeline.results import ResultMaker
+from sumfit.pipeline.search import Candidate, GraphSearch, source_length
+from sumfit.pipeline.source import Source, prepare
+from sumfit.runtime import Backend, GraphRequest, ModelDirectory
+
+__all__ = ["Engine"]
+
+_PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
+_PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
+_FILL_BONUS = 1.0  # nats per token that fill="prefer" adds
+_SEVERAL = 3  # limits of one text from which one search over all lengths pays
+
+
+class Engine:
+    """The stages of one model; safe to use from several threads."""
+
+    def __init__(self, model: ModelDirectory, backend: Backend) -> None:
+        """Join the parts.
+
+        Args:
+            model: An opened model directory.
+            backend: A backend of that model.
+        """
+        self.model = model
+        self.backend = backend
+        self._constraints = ConstraintCompiler(model)
+        self._rerankers = RerankerCache(model)
+
+    def check(self, length: Mapping[str, object], options: Options) -> None:
+        """Refuse what is wrong whatever the text.
+
+        Args:
+            length: Length keywords.
+            options: The caller's options.
+
+        Raises:
+            ConfigError: If the model was not trained on the profile, or there is no such reranker.
+            BudgetError: If the length keywords make no sense.
+            ConstraintError: If the constraints contradict each other.
+        """
+        check_length(length, self.model.tokenizer)
+        config = self.model.config
+        if options.profile not in config.profiles:
+            known = ", ".join(repr(name) for name in config.profiles)
+            raise ConfigError(
+                f"model {config.name!r} was trained on profile {known}, "
+                f"profile was {options.profile!r}; use another model"
+            )
+        constraints_of(options)
+        self._rerankers.get(options.rerank)
+
+    def run(self, jobs: Sequence[Job], options: Options) -> list[list[Summary]]:
+        """Summarise some texts, which share one call of the backend.
+
+        Args:
+            jobs: Texts with their length keywords.
+            options: The caller's options.
+
+        Returns:
+            For each text its summaries, in order; what failed has its ``error`` set.
+        """
+        prepared = [self.prepare(job, options) for job in jobs]
+        wanted = [item.graph for item in prepared if item.graph is not None]
+        started = time.perf_counter()
+        graphs = iter(self.backend.graphs(wanted) if wanted else [])
+        forward_s = (time.perf_counter() - started) / max(1, len(wanted))
+        results = []
+        for item in prepared:
+            dag = next(graphs) if item.graph is not None else None
+            timings = {"encode": item.encode_s, "forward": forward_s if dag else 0.0}
+            results.append(self.finish(item, dag, options, timings))
+        return results
+
+    def prepare(self, job: Job, options: Options) -> Prepared:
+        """Normalise and encode a text, resolve its limits, choose its graph's size.
+
+        Args:
+            job: The text with its length keywords.
+            options: The caller's options.
+
+        Returns:
+            The text, ready for the backend, or the errors that stand in its place.
+        """
+        started = time.perf_counter()
+        try:
+            source = self.source(job.text, options)
+        except SumfitError as error:
+            return Prepared(None, [error] * len(job.lengths), None, 0.0)
+        requests: list[LengthRequest | SumfitError] = []
+        for length in job.lengths:
+            try:
+                requests.append(self.request(length, source))
+            except SumfitError as error:
+                requests.append(error)
+        undone = [item for item in self._good(requests) if not self._is_kept(source, item, options)]
+        graph = self.graph_request(source, undone) if undone else None
+        return Prepared(source, requests, graph, time.perf_counter() - started)
+
+    def source(self, text: object, options: Options) -> Source:
+        """Normalise and encode a text.
+
+        Args:
+            text: What the caller gave.
+            options: For the profile.
+
+        Returns:
+            The text, ready.
+        """
+        return prepare(
+            text,
+            tokenizer=self.model.tokenizer,
+            profile=options.profile,
+            max_source=self.model.config.max_source,
+        )
+
+    def request(self, length: Mapping[str, object], source: Source) -> LengthRequest:
+        """Resolve the length keywords of a text.
+
+        Args:
+            length: Length keywords without lists.
+            source: The text.
+
+        Returns:
+            The length request.
+        """
+        keywords: dict[str, object] = {"source": source.text, "tokenizer": self.model.tokenizer}
+        return resolve_budget(**{**length, **keywords})  # type: ignore[arg-type]
+
+    def graph_request(self, source: Source, requests: Sequence[LengthRequest]) -> GraphRequest:
+        """Choose the size of a text's graph: large enough for its longest limit.
+
+        Args:
+            source: The text.
+            requests: Its length requests.
+
+        Returns:
+            What to ask of the backend.
+        """
+        n_pieces = 0
+        for request in requests:
+            longest = source_length(source.text, request, self.model.tokenizer)
+            high = max(min(request.budget.high, longest), request.budget.low)
+            rate = _PIECES_PER_UNIT.get(request.unit_name, _PIECES_PER_CHARACTER)
+            n_pieces = max(n_pieces, math.ceil(high * rate))
+        shape = self.model.config.architecture
+        n_vertices = shape.n_vertices(len(source.ids), at_least=n_pieces + 2)
+        return GraphRequest(source_ids=source.ids, n_vertices=n_vertices)
+
+    def finish(
+        self,
+        prepared: Prepared,
+        dag: DAG | None,
+        options: Options,
+        timings: Mapping[str, float],
+    ) -> list[Summary]:
+        """Search a text's graph once for each of its requests and wrap up what is found.
+
+        Args:
+            prepared: The text.
+            dag: Its graph, ``None`` if no request needs one.
+            options: The caller's options.
+            timings: Seconds by stage so far.
+
+        Returns:
+            One summary per request; what failed has its ``error`` set.
+        """
+        source = prepared.source
+        make = ResultMaker(source, options, self.model.tokenizer)
+        if source is None or dag is None:
+            return [
+                make.failed(item) if isinstance(item, SumfitError) else make.copied(item)
+                for item in prepared.requests
+            ]
+        started = time.perf_counter()
+        search = GraphSearch(
+            dag=dag,
+            options=options,
+            ending=options.ending or self.model.config.ending,
+            constraints=self._constraints.compile(options, source.text),
+            tokenizer=self.model.tokenizer,
+        )
+        early = self._from_one_search(search, prepared, options)
+        timings = {**timings, "decode": time.perf_counter() - started}
+        results = []
+        for place, request in enumerate(prepared.requests):
+            if isinstance(request, SumfitError):
+                results.append(make.failed(request))
+            elif self._is_kept(source, request, options):
+                results.append(make.copied(request))
+            else:
+                results.append(self._decoded(search, request, early.get(place), make, timings))
+        return results
+
+    def _decoded(
+        self,
+        search: GraphSearch,
+        request: LengthRequest,
+        early: Candidate | None,
+        make: ResultMaker,
+        timings: Mapping[str, float],
+    ) -> Summary:
+        source, options = make.source, make.options
+        assert source is not None
+        bonus = self._bonus(request, options)
+        started = time.perf_counter()
+        try:
+            candidates = (
+                [early]
+                if early
+                else search.find(
+                    request,
+                    longest=source_length(source.text, request, self.model.tokenizer),
+                    bonus=bonus,
+                    n_wanted=self._rerankers.n_candidates(options),
+                )
+            )
+        except SumfitError as error:
+            nothing_fits = isinstance(error, InfeasibleBudgetError) or (
+                isinstance(error, ConstraintError) and bool(options.required)
+            )
+            if nothing_fits and options.on_infeasible == "cut":
+                return make.cut(request)
+            return make.failed(error, request)
+        decoded = time.perf_counter()
+        candidates = self._rerankers.order(candidates, source=source.read, options=options)
+        seconds = {
+            **timings,
+            "decode": timings["decode"] + decoded - started,
+            "rerank": time.perf_counter() - decoded,
+        }
+        return make.from_model(candidates, request, bonus=bonus, timings=seconds)
+
+    def _from_one_search(
+        self, search: GraphSearch, prepared: Prepared, options: Options
+    ) -> dict[int, Candidate]:
+        """Candidates of many "at most" limits by the place of their request, if that pays."""
+        source = prepared.source
+        assert source is not None
+        places = [
+            place
+            for place, item in enumerate(prepared.requests)
+            if isinstance(item, LengthRequest)
+            and not item.budget.low
+            and item.budget.high
+            and not self._is_kept(source, item, options)
+        ]
+        requests = [item for item in (prepared.requests[i] for i in places)]
+        same = {
+            (item.unit, item.prefix, item.suffix, item.reserve) for item in self._good(requests)
+        }
+        alone = options.method != "seqmap" or self._rerankers.n_candidates(options) > 1
+        if len(places) < _SEVERAL or len(same) > 1 or alone:
+            return {}
+        good = self._good(requests)
+        try:
+            found = search.find_each(
+                good,
+                longest=max(
+                    source_length(source.text, item, self.model.tokenizer) for item in good
+                ),
+                bonus=self._bonus(good[0], options),
+            )
+        except SumfitError:
+            return {}  # each limit is searched by itself and has an error of its own
+        return {place: item for place, item in zip(places, found, strict=True) if item}
+
+    def _bonus(self, request: LengthRequest, options: Options) -> float:
+        bonus = options.bonus
+        if bonus is None:
+            bonus = self.model.config.bonus_for(request.unit_name)
+        return bonus + (_FILL_BONUS if options.fill == "prefer" else 0.0)
+
+    def _is_kept(self, source: Source, request: LengthRequest, options: Options) -> bool:
+        """Whether the source is returned as it is."""
+        tokenizer = self.model.tokenizer
+        return (
+            options.keep_short
+            and source_length(source.text, request, tokenizer) <= request.limit
+            and request.accepts(source.text, tokenizer=tokenizer)
+            and keeps_phrases(source.text, options)
+        )
+
+    @staticmethod
+    def _good(requests: Sequence[LengthRequest | SumfitError]) -> list[LengthRequest]:
+        return [item for item in requests if isinstance(item, LengthRequest)]
