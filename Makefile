@@ -1,4 +1,4 @@
-.PHONY: install lint type test test-long test-gpu docs check bench help
+.PHONY: install lint type test docs package help
 PY ?= python3
 
 install: ## install the package with everything the checks need (torch first, CPU build)
@@ -16,6 +16,12 @@ type: ## mypy, strict
 
 test: ## the fast tests
 	$(PY) -m pytest
+
+docs: ## the documentation site, in site/; a warning is an error
+	$(PY) -m mkdocs build --strict --quiet
+
+package: ## wheel and sdist, built, installed and used in environments of their own
+	SUMFIT_PYTHON=$(PY) sh scripts/check_package.sh
 
 help: ## this text
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
