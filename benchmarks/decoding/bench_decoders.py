@@ -47,7 +47,7 @@ def methods(graphs: list[DAG]) -> None:
     ):
         cost, first = random_costs(unit)
         options = {"unit_cost": cost, "first_cost": first, "budget": budget, "bonus": bonus}
-        options |= {"words_per_vertex": None, "seed": 0}
+        options |= {"words_per_vertex": 5, "seed": 0}
         least = f"{budget.low} to " if budget.low else "at most "
         print(f"{least}{budget.high} {unit}, K=20, {len(graphs)} graphs")
         best = [decode(graph, **options).best.score for graph in graphs]
@@ -110,7 +110,7 @@ def growth(svg: Path | None) -> None:
     def time_at(graphs: list[DAG], unit: str, limit: int, method: str, beam_size: int) -> float:
         cost, first = random_costs(unit)
         options = {"unit_cost": cost, "first_cost": first, "budget": LengthBudget(max=limit)}
-        options |= {"bonus": 0.5, "words_per_vertex": None, "beam_size": beam_size}
+        options |= {"bonus": 0.5, "words_per_vertex": 5, "beam_size": beam_size}
         decode(graphs[0], method=method, **options)
         return float(
             np.median(
