@@ -121,6 +121,25 @@ def test_batched_beam_equals_the_beam_of_one_graph_on_larger_graphs():
                 assert found.best.score == pytest.approx(alone.score, abs=0.5)
 
 
+def test_what_the_beam_cannot_certify_goes_to_exact_search_when_asked_for():
+    rng = np.random.default_rng(88)
+    n_handed, n_kept = 0, 0
+    for _ in range(10):
+        dags, options, budgets = random_batch(rng)
+        results = decode_batch(dags, budget=budgets, beam_size=1, certify=True, **options)
+        for dag, budget, found in zip(dags, budgets, results, strict=True):
+            expected = oracles.ranked_sequences(dag, budget=budget, **options)
+            if not expected:
+                assert isinstance(found, InfeasibleBudgetError)
+                continue
+            assert found.best.optimal
+            assert found.best.score == pytest.approx(expected[0].score, abs=1e-6)
+            n_handed += found.method == "seqmap"
+            n_kept += found.method == "seqmap-beam"
+    assert n_handed > 0
+    assert n_kept > 0
+
+
 @pytest.mark.parametrize("method", ["pathmap", "seqmap-beam"])
 def test_batch_mates_and_their_order_change_nothing(method):
     rng = np.random.default_rng(84)

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import Ending
+from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import keep_best_words
+from sumfit.decoding.seqmap import seqmap
 from sumfit.decoding.torch_beam import seqmap_beam_batch
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch
 from sumfit.decoding.torch_pathmap import path_map_batch
@@ -40,6 +42,7 @@ def decode_batch(
     beam_size: int = 20,
     words_per_vertex: int | None = 5,
     n_best: int = 1,
+    certify: bool = False,
     device: str | torch.device = "cpu",
 ) -> list[NBest | InfeasibleBudgetError]:
     """Decode many graphs at once; see `sumfit.decoding.decode` for the options.
@@ -55,16 +58,18 @@ def decode_batch(
         beam_size: ``K``.
         words_per_vertex: ``M``, words kept per vertex for the beam; ``None`` for all candidates.
         n_best: Most hypotheses of the beam for each graph; PathMAP gives one.
+        certify: Hand what the beam cannot certify, or finds no sequence for, to exact search on
+            the CPU; those results have ``method == "seqmap"``, so their share can be counted.
         device: Where to decode.
 
     Returns:
         ``B`` results in order; an item that no sequence meets has its error in place of a list.
-        Hypotheses that are not ``optimal`` may be handed to ``method="seqmap"`` on the CPU.
 
     Raises:
         ConfigError: If the method cannot run in batches.
     """
     budgets = [budget] * len(dags) if isinstance(budget, LengthBudget) else list(budget)
+    whole = dags
     if method == "seqmap-beam" and words_per_vertex is not None:
         dags = [keep_best_words(dag, words_per_vertex) for dag in dags]
     batch = DAGBatch.pack(
@@ -78,7 +83,28 @@ def decode_batch(
         result = path_map_batch(batch, ending=ending, bonus=bonus)
     else:
         raise ConfigError(f"method must be one of pathmap, seqmap-beam in batches, was {method!r}")
-    return _to_host(result, dags, budgets, method)
+    found = _to_host(result, dags, budgets, method)
+    if certify and method == "seqmap-beam":
+        options = DecodeOptions(
+            unit_cost=unit_cost,  # type: ignore[arg-type]
+            budget=budgets[0],
+            first_cost=first_cost,  # type: ignore[arg-type]
+            ending=ending,
+            bonus=bonus,
+            words_per_vertex=words_per_vertex,
+            n_best=n_best,
+        )
+        for item, of_beam in enumerate(found):
+            if not isinstance(of_beam, NBest) or not all(one.optimal for one in of_beam):
+                found[item] = _exact(whole[item], options.replace(budget=budgets[item]))
+    return found
+
+
+def _exact(dag: DAG, options: DecodeOptions) -> NBest | InfeasibleBudgetError:
+    try:
+        return seqmap(dag, options=options)
+    except InfeasibleBudgetError as error:
+        return error
 
 
 def _to_host(
