@@ -72,7 +72,8 @@ class Options:
         on_infeasible: ``"error"``, or ``"cut"`` for a marked word-boundary cut of the source.
         keep_short: Return a source that already fits as it is.
         profile: Text form, ``"natural"`` or ``"gigaword"``.
-        max_expansions: Most prefixes exact search may expand before it settles for a gap;
+        max_expansions: Most prefixes exact search may expand before it settles for a gap (real
+            texts take some ten; only texts that the model cannot handle come near the limit);
             ``None`` for the decoder's own.
         time_limit_s: Most seconds the search of one summary may take; ``None`` for no limit
             (with a limit, results may depend on the machine).
@@ -100,7 +101,7 @@ class Options:
     on_infeasible: str = "error"
     keep_short: bool = True
     profile: str = "natural"
-    max_expansions: int | None = None
+    max_expansions: int | None = 4_000
     time_limit_s: float | None = None
     seed: int | None = None
 
