@@ -149,6 +149,19 @@ class SearchTables:
         order = order[~np.isin(words[order], graph.spent)]
         return np.asarray(words[order[:most]], dtype=np.int64)
 
+    def without_outside(self) -> SearchTables:
+        """Bound only sequences of candidates.
+
+        Returns:
+            Tables with a tighter bound, which proves nothing about other words.
+        """
+        none = np.zeros(0, dtype=np.int64)
+        return self._rebuilt(self.graph._replace(other_costs=none, other_first_costs=none))
+
+    def _rebuilt(self, graph: Graph) -> SearchTables:
+        filled = _with_bounds(graph, self.rules, self.low, self.high, self.gain)
+        return SearchTables(filled, self.rules, self.low, self.high, self.gain)
+
     def with_spent(self, words: IntArray) -> SearchTables:
         """Make the bound know that some more words can be used only once.
 
@@ -172,13 +185,7 @@ class SearchTables:
             ),
             n_repeats=np.zeros_like(graph.n_repeats),
         )
-        return SearchTables(
-            _with_bounds(tighter, self.rules, self.low, self.high, self.gain),
-            self.rules,
-            self.low,
-            self.high,
-            self.gain,
-        )
+        return self._rebuilt(tighter)
 
     @property
     def n_candidates(self) -> int:

@@ -22,6 +22,7 @@ from sumfit.decoding.kernels.search import (
     DONE,
     EMPTY,
     FULL,
+    HOPELESS,
     LANDED,
     Nodes,
     best_vertices,
@@ -37,6 +38,7 @@ __all__ = ["all_lengths", "seqmap"]
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
 _PATIENCE = 100  # expansions before a search that repeats words gets a tighter bound
+_HOPE = 24  # expansions before a search that cannot be certified is ordered without outsiders
 _SPENT_AT_ONCE = 2  # words added to the bound at a time
 _MOST_SPENT = 6  # words that the bound may know of; each doubles it
 _SLICE = 128  # expansions between two looks at the clock
@@ -73,16 +75,24 @@ def _searched(
 ) -> Search:
     """Search, and start again with a tighter bound while repeated words lead it astray.
 
+    And start again without the words outside the candidates as soon as it is clear that one of
+    them keeps the result from being certified: they only blur the order then.
+
     A word that may not be repeated can still be counted twice by the bound. When that costs many
     expansions, the words refused most often get a bit each in the table of bounds.
     """
     patience = _PATIENCE
     n_before = 0
+    outside = -math.inf
     while True:
-        search = Search(tables, options, high=high, n_before=n_before)
+        search = Search(tables, options, high=high, n_before=n_before, outside=outside)
         is_last = tables.graph.spent.size >= _MOST_SPENT or not tables.rules.content_once
         search.run(started, most=None if is_last else n_before + patience)
         n_before = search.n_expanded
+        if search.is_hopeless:
+            outside = search.outside
+            tables = tables.without_outside()
+            continue
         if is_last or search.is_complete or search.is_cut_short:
             return search
         words = tables.repeated_words(_SPENT_AT_ONCE)
@@ -192,6 +202,7 @@ class Search:
         *,
         high: int | None = None,
         n_before: int = 0,
+        outside: float = -math.inf,
     ) -> None:
         """Prepare an empty search.
 
@@ -200,16 +211,20 @@ class Search:
             options: Limits of the search.
             high: Most total cost, at most that of the tables; theirs if not given.
             n_before: Expansions already spent on searches for the same result.
+            outside: Bound, known already, on what the tables leave out.
         """
         self.is_complete = False
+        self.is_hopeless = False
         self.is_cut_short = False
         self._n_before = n_before
+        has_outside = tables.graph.other_costs.size or tables.graph.other_first_costs.size
+        self._patience = _HOPE if has_outside else options.max_expansions
         self._tables = tables
         self._options = options
         self._high = tables.high if high is None else high
         self._count = np.zeros(4, dtype=np.int64)
         self._done = np.empty(options.n_best, dtype=np.int64)
-        self._outside = np.full(options.n_best + 1, -math.inf)
+        self._outside = np.full(options.n_best + 1, outside)
         self._room = _FIRST_ROOM
         self._nodes = self._empty_nodes(self._room)
 
@@ -217,6 +232,11 @@ class Search:
     def n_expanded(self) -> int:
         """Prefixes expanded so far, earlier searches included."""
         return self._n_before + int(self._count[3])
+
+    @property
+    def outside(self) -> float:
+        """Bound on the score of sequences with a word outside the candidates, so far."""
+        return float(self._outside[-1])
 
     def run(self, started: float, most: int | None = None) -> None:
         """Search until all results are found or a limit is reached.
@@ -238,6 +258,9 @@ class Search:
             status = self._step(reached - self._n_before)
             if status in (DONE, EMPTY):
                 self.is_complete = True
+                return
+            if status == HOPELESS:
+                self.is_hopeless = True
                 return
             if status == FULL:
                 self._grow()
@@ -331,6 +354,7 @@ class Search:
                 self._high,
                 self._high - tables.low,
                 limit,
+                self._patience,
                 is_dive,
             )
         )

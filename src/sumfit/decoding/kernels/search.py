@@ -31,6 +31,7 @@ __all__ = [
     "DONE",
     "EMPTY",
     "FULL",
+    "HOPELESS",
     "LANDED",
     "LIMIT",
     "Graph",
@@ -40,7 +41,7 @@ __all__ = [
     "run",
 ]
 
-DONE, EMPTY, LIMIT, FULL, LANDED = 0, 1, 2, 3, 4  # why `run` returned
+DONE, EMPTY, LIMIT, FULL, LANDED, HOPELESS = 0, 1, 2, 3, 4, 5  # why `run` returned
 
 _FINISHED = -1  # frontier entry: a finished sequence rather than a child still to be made
 _SLACK = 1e-10  # lift of unfinished entries in nats, above the rounding of the bounds
@@ -418,21 +419,22 @@ def best_vertices(link, first_link, end, prob, words, vertices):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def run(  # type: ignore[no-untyped-def]
-    rules, graph, nodes, count, outside_best, done, high, slack, limit, is_dive
+    rules, graph, nodes, count, outside_best, done, high, slack, limit, patience, is_dive
 ):
     """Go on with a search until it is done, empty, at its limit or out of room.
 
     ``count`` holds the number of nodes, frontier entries, finished results and expansions, and
     is 0 at the start. ``done`` (N,) receives the nodes of the results, best first, and
     ``outside_best`` (N+1,) the greatest bound on sequences with a word outside the candidates,
-    as it stood at each result (last: now). A dive follows the best child of the best prefix down
-    to a finished sequence and returns there.
+    as it stood at each result (last: now). After ``patience`` expansions it also returns, as
+    `HOPELESS`, once that bound is above all that is left, so nothing more can be proved. A dive
+    follows the best child of the best prefix down to a finished sequence and returns there.
     """
     last = done.shape[0]
     mass = np.empty(graph.end.shape[0])
     scratch = np.empty(nodes.state.shape[1], dtype=np.int64)
     if count[0] == 0:
-        outside_best[last] = _start(rules, graph, nodes, high)
+        outside_best[last] = max(outside_best[last], _start(rules, graph, nodes, high))
         count[0] = 1
         count[3] = 1
         w = _child(rules, graph, nodes, 0, scratch)
@@ -455,6 +457,8 @@ def run(  # type: ignore[no-untyped-def]
             if count[2] == last:
                 return DONE
             continue
+        if count[3] >= patience and outside_best[last] > nodes.heap_f[0] + 1e-9 and not is_dive:
+            return HOPELESS
         is_full = count[0] == nodes.parent.shape[0] or count[1] + 4 > nodes.heap_f.shape[0]
         if is_full or count[3] >= limit:
             if diving:
