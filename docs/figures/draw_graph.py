@@ -2,7 +2,7 @@
 
 ``python docs/figures/draw_graph.py example docs/figures/example.svg`` draws the worked example of
 ``docs/algorithms.md``; ``python docs/figures/draw_graph.py text docs/figures/real.svg
-"Long text ..." --max-words 8`` the graph that the default model makes of a text.
+"Long text ..." --max-words 6`` the graph that the default model makes of a text.
 
 Vertices stand on a line from left to right with their likeliest words below. Grey arcs are links,
 wide where probable; blue arcs the links of SeqMAP's sequence, wide by their share of its
@@ -63,7 +63,9 @@ def draw(dag: DAG, name: Callable[[int], str], budget: LengthBudget, unit_cost: 
         return 70 + step * vertex
 
     def arc(i: int, j: int, colour: str, wide: float, above: bool, opacity: float) -> str:
-        height = min(middle - 50, 22 + 0.3 * (x(j) - x(i))) * (1 if above else -0.55)
+        height = min(middle - 50, 22 + 0.3 * (x(j) - x(i)))
+        if not above:
+            height = -min(38, 0.55 * height)
         return (
             f'<path d="M{x(i):.0f},{middle} Q{(x(i) + x(j)) / 2:.0f},{middle - 2 * height:.0f} '
             f'{x(j):.0f},{middle}" fill="none" stroke="{colour}" stroke-width="{wide:.2f}" '
@@ -98,12 +100,12 @@ def draw(dag: DAG, name: Callable[[int], str], budget: LengthBudget, unit_cost: 
                 if p >= LEAST
             ]
         for row, label in enumerate(labels):
-            y = middle + 95 + 15 * row + (48 * (vertex % 2) if n >= 12 else 0)
+            y = middle + 66 + 15 * row + (48 * (vertex % 2) if n >= 12 else 0)
             parts.append(
                 f'<text x="{x(vertex):.0f}" y="{y}" font-size="11" fill="#5f6368">'
                 f"{escape(label)}</text>"
             )
-    height = middle + 225
+    height = middle + (190 if n < 12 else 214)
     for row, (colour, label, item) in enumerate(
         ((BLUE, "SeqMAP", best), (ORANGE, "PathMAP", path))
     ):
