@@ -1,7 +1,7 @@
 """Time all decoders on one CPU thread, against the plain loops, and as the problem grows.
 
 Run ``python benchmarks/decoding/bench_decoders.py [methods|ratio|growth] [--graphs DIR]``; DIR
-holds graphs that ``DAG.save`` wrote, else they are made up like a trained model's. Timed:
+holds graphs by ``save_graphs.py``, else they are made up like a trained model's. Timed:
 `decode` from a graph to the n-best list, by the clock of this thread, after one warm-up (compiled
 loops are then in the cache). Not timed: the model, reading files.
 
@@ -24,10 +24,12 @@ from typing import Any
 import numpy as np
 from bench_seqmap import load_graphs, random_costs, random_graph
 
+from sumfit import Summarizer
 from sumfit.dag import DAG
 from sumfit.decoding import decode, reference
-from sumfit.length import LengthBudget
+from sumfit.length import LengthBudget, unit_costs
 
+Costs = Callable[[str], tuple[np.ndarray, np.ndarray]]
 METHODS = ("greedy", "lookahead", "pathmap", "seqmap", "seqmap-beam", "seqmap-table", "sample")
 
 
@@ -38,14 +40,20 @@ def milliseconds(run: Callable[[], Any]) -> float:
     return 1e3 * (time.thread_time() - start)
 
 
-def methods(graphs: list[DAG]) -> None:
+def model_costs(unit: str) -> tuple[np.ndarray, np.ndarray]:
+    """Costs of the default model's tokenizer."""
+    costs = unit_costs(Summarizer.from_pretrained().tokenizer, unit)
+    return costs.cost, costs.first_cost
+
+
+def methods(graphs: list[DAG], costs_of: Costs) -> None:
     """Print one line per method and budget."""
     for unit, budget, bonus in (
         ("words", LengthBudget(max=8), 0.5),
         ("words", LengthBudget(exact=8), 0.0),
         ("chars", LengthBudget(max=60), 0.5),
     ):
-        cost, first = random_costs(unit)
+        cost, first = costs_of(unit)
         options = {"unit_cost": cost, "first_cost": first, "budget": budget, "bonus": bonus}
         options |= {"words_per_vertex": 5, "seed": 0}
         least = f"{budget.low} to " if budget.low else "at most "
@@ -203,7 +211,7 @@ def main() -> None:
             if arguments.graphs
             else [random_graph(rng, n_vertices=48, words_per_vertex=5) for _ in range(arguments.n)]
         )
-        methods(graphs)
+        methods(graphs, model_costs if arguments.graphs else random_costs)
     if arguments.part in (None, "ratio"):
         ratio()
     if arguments.part in (None, "growth"):

@@ -8,8 +8,6 @@ of prefixes are those of exact search.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -17,8 +15,9 @@ from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.kernels.beam import run_beam
 from sumfit.decoding.kernels.search import Nodes
+from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible
+from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.decoding.seqmap import restricted
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -48,29 +47,42 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
             constraints.
     """
     graph = restricted(dag, options)
-    problem = SearchProblem.build(graph, options)
-    if problem.low > problem.high:
-        raise _nothing(dag, options)
     tables = SearchTables.build(graph, options)
-    n = tables.n_inner
-    room = 1 + 2 * options.beam_size
-    found = np.empty((options.n_best, n), dtype=np.int64)
+    n, room = tables.n_inner, 1 + 2 * options.beam_size
+    columns = np.empty((options.n_best, n), dtype=np.int64)
+    scores, rests = np.empty(options.n_best), np.empty(options.n_best, dtype=np.int64)
     n_found, pruned, outside, n_made = run_beam(
         tables.rules,
         tables.graph,
         _empty_nodes(tables, options, room),
         np.empty((room, n), dtype=np.int64),
-        found,
+        columns,
+        scores,
+        rests,
         tables.high,
         tables.high - tables.low,
     )
-    sequences = [problem.words_of(v for v in row if v >= 0) for row in found[:n_found].tolist()]
-    hypotheses = as_hypotheses(problem, sequences, with_path=True)
-    if not hypotheses:
+    if n_found == 0:
         raise _nothing(dag, options)
-    bound = max(pruned, outside)
-    certified = tuple(_certified(item, bound) for item in hypotheses)
-    return NBest(certified, method="seqmap-beam", n_expanded=int(n_made))
+    found = []
+    for row, score, rest in zip(
+        columns[:n_found], scores[:n_found].tolist(), rests[:n_found].tolist(), strict=True
+    ):
+        words = tuple(graph.word_ids[row[row >= 0]].tolist())
+        gap = max(pruned, outside) - score
+        found.append(
+            Hypothesis(
+                words=words,
+                log_prob=score - options.bonus * len(words),
+                score=score,
+                cost=tables.high - rest,
+                path=best_path(graph, words, options.ending),
+                optimal=gap <= _TOLERANCE,
+                gap=gap if gap > _TOLERANCE else 0.0,
+            )
+        )
+    found.sort(key=lambda item: (-item.score, item.words))
+    return NBest(tuple(found), method="seqmap-beam", n_expanded=int(n_made))
 
 
 def _empty_nodes(tables: SearchTables, options: DecodeOptions, room: int) -> Nodes:
@@ -109,8 +121,3 @@ def _nothing(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:
         f"{budget.high} and obeys the constraints; widen it, use method='seqmap' or relax a "
         "constraint"
     )
-
-
-def _certified(item: Hypothesis, bound: float) -> Hypothesis:
-    gap = bound - item.score
-    return replace(item, optimal=gap <= _TOLERANCE, gap=gap if gap > _TOLERANCE else 0.0)

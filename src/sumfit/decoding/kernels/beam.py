@@ -17,7 +17,9 @@ __all__ = ["run_beam"]
 
 
 @njit(cache=True, nogil=True)
-def _record(found, found_score, n_found, score, columns):  # type: ignore[no-untyped-def]
+def _record(  # type: ignore[no-untyped-def]
+    found, found_score, found_rest, n_found, score, rest, columns
+):
     """Enter a finished sequence into the n-best list, if it is good enough."""
     n_best = found_score.shape[0]
     if score <= found_score[n_best - 1]:
@@ -25,9 +27,11 @@ def _record(found, found_score, n_found, score, columns):  # type: ignore[no-unt
     at = min(n_found, n_best - 1)
     while at > 0 and score > found_score[at - 1]:
         found_score[at] = found_score[at - 1]
+        found_rest[at] = found_rest[at - 1]
         found[at] = found[at - 1]
         at -= 1
     found_score[at] = score
+    found_rest[at] = rest
     found[at] = columns
     return min(n_found + 1, n_best)
 
@@ -52,7 +56,9 @@ def _best_parent(worth, begin, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _dive(rules, graph, nodes, columns, found, found_score, slack, mass, scratch):  # type: ignore[no-untyped-def]
+def _dive(  # type: ignore[no-untyped-def]
+    rules, graph, nodes, columns, found, found_score, found_rest, slack, mass, scratch
+):
     """Follow the best child to the end: a first result, which spares the beam what is below it.
 
     Returns how many prefixes were made. The beam makes again those of them that may still lead
@@ -67,24 +73,28 @@ def _dive(rules, graph, nodes, columns, found, found_score, slack, mass, scratch
         _make(rules, graph, nodes, top, w, node, slack, mass)
         columns[node] = columns[top]
         columns[node, length] = w
-        _record(found, found_score, 0, nodes.score[node], columns[node])
+        score, rest = nodes.score[node], nodes.rest[node]
+        _record(found, found_score, found_rest, 0, score, rest, columns[node])
         top = node
     return found.shape[1]
 
 
 @njit(cache=True, nogil=True)
-def run_beam(rules, graph, nodes, columns, found, high, slack):  # type: ignore[no-untyped-def]
+def run_beam(  # type: ignore[no-untyped-def]
+    rules, graph, nodes, columns, found, found_score, found_rest, high, slack
+):
     """Search prefixes piece by piece (Eq. A10); row 0 is the empty prefix.
 
     ``nodes`` has 1 + 2K rows, used by turns for one length and the next; ``columns`` (1 + 2K, n)
-    their words; ``found`` (N, n) receives the best finished sequences, padded with -1. Children
+    their words; ``found`` (N, n) receives the best finished sequences, padded with -1,
+    ``found_score`` and ``found_rest`` (N,) their scores and what they leave unspent. Children
     that cannot enter the list any more are left unmade. Returns how many sequences were found,
     the bound on every prefix left out, the bound on every sequence with a word outside the
     candidates, and how many prefixes were made.
     """
     n_best, n = found.shape
     beam_size = (columns.shape[0] - 1) // 2
-    found_score = np.full(n_best, -math.inf)
+    found_score[:] = -math.inf
     found[:] = -1
     columns[:] = -1
     mass = np.empty(n)
@@ -95,7 +105,9 @@ def run_beam(rules, graph, nodes, columns, found, high, slack):  # type: ignore[
     outside = _start(rules, graph, nodes, high)
     n_found, n_made = 0, 1
     if n_best == 1:
-        n_made += _dive(rules, graph, nodes, columns, found, found_score, slack, mass, scratch)
+        n_made += _dive(
+            rules, graph, nodes, columns, found, found_score, found_rest, slack, mass, scratch
+        )
         n_found = int(found_score[0] > -math.inf)
     begin, end = 0, 1
     for length in range(n):
@@ -113,7 +125,8 @@ def run_beam(rules, graph, nodes, columns, found, high, slack):  # type: ignore[
             outside = max(outside, _make(rules, graph, nodes, top, w, node, slack, mass))
             columns[node] = columns[top]
             columns[node, length] = w
-            n_found = _record(found, found_score, n_found, nodes.score[node], columns[node])
+            score, rest = nodes.score[node], nodes.rest[node]
+            n_found = _record(found, found_score, found_rest, n_found, score, rest, columns[node])
             nodes.bounds[top, w] = 0.0
             _best_children(rules, graph, nodes, top, top + 1, scratch, child, worth)
             node += 1
