@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -262,15 +262,14 @@ def with_flags(**groups: type[Any]) -> Callable[[Callable[..., T]], Callable[...
     """
 
     def decorate(command: Callable[..., T]) -> Callable[..., T]:
-        hints = get_type_hints(command, include_extras=True)
         own = [
-            parameter.replace(annotation=hints[name])
-            for name, parameter in inspect.signature(command).parameters.items()
+            parameter
+            for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
             if name not in groups
         ]
         added = []
         for group in groups.values():
-            group_hints = get_type_hints(group, include_extras=True)
+            group_hints = inspect.get_annotations(group, eval_str=True)
             for field in fields(group):
                 default = field.default if field.default is not MISSING else inspect.Parameter.empty
                 added.append(
