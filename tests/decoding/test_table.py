@@ -7,7 +7,7 @@ import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, reference
-from sumfit.decoding.kernels.table import top_words
+from sumfit.decoding.kernels.words import top_words
 from sumfit.decoding.problem import keep_best_words
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.kernels.table import most_outside, top_words
+from sumfit.decoding.kernels.words import most_outside, top_words
 from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import ConstraintError, InfeasibleBudgetError

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.kernels.marginal import marginals
-from sumfit.decoding.kernels.table import fill_table, top_words
+from sumfit.decoding.kernels.table import fill_table
+from sumfit.decoding.kernels.words import top_words
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible, refuse_constraints
 from sumfit.hypothesis import NBest
