@@ -460,3 +460,32 @@ def test_a_lexicon_word_and_a_source_word_differ_in_case_rules(
         "ranners": False,
     }.items():
         assert compiled.accepts(tokenizer.encode(text)) is allowed, text
+
+
+def test_marks_that_close_nothing_do_not_end_an_output(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    compiled = Constraints(dangling_end=False).compile(tokenizer, lexicon, SOURCE)
+    for text, allowed in {
+        "the race'": False,
+        "the runners'": True,
+        "the 'race'": True,
+        "the 'race": False,
+        "the race'on": True,
+        "race)": False,
+        "the (race)": True,
+        "the (race": False,
+        'the "race"': True,
+        'the race"': False,
+        "he won’t": True,
+        "he won't": True,
+        "sign-on": True,
+        "the man on": False,
+        "is the man on?": True,
+        "the man of the!": False,
+        "12": True,
+        "-": False,
+    }.items():
+        assert compiled.accepts(tokenizer.encode(text)) is allowed, text
+        if allowed:
+            assert ends_completely(text)

@@ -71,7 +71,8 @@ class Constraints:
         no_repeat_ngram: No ``n`` atoms in a row may occur twice; ``None`` for no such rule.
         whole_words: Every word must be in the source or in the lexicon.
         dangling_end: The end may be left hanging: on an article, preposition, conjunction or
-            auxiliary, on a comma, dash or opening mark, or within brackets or quotation marks.
+            auxiliary, on a comma, dash or opening mark, within brackets or quotation marks, or
+            without any word or number. If it may not, no mark may close what was never opened.
         banned: Words and phrases that must not occur.
         required: Words and phrases that must occur, at most 16.
         source_numbers_only: Every number must occur in the source.

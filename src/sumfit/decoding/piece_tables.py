@@ -242,6 +242,8 @@ def _pair_balance(text: str, begins: bool) -> int:
     """Opening minus closing marks of each kind, 8 bits a kind."""
     balance = 0
     for place, marks in enumerate(_PAIRS):
+        if marks == "‘’" and any(map(str.isalpha, text)):
+            continue  # the apostrophe of a clitic
         opened = sum(text.count(mark) for mark in marks[::2])
         closed = sum(text.count(mark) for mark in marks[1::2])
         balance += (opened - closed) << (8 * place)

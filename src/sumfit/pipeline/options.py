@@ -87,7 +87,7 @@ class Options:
     fill: str = "natural"
     bonus: float | None = None
     beam_size: int = 20
-    words_per_vertex: int | None = 5
+    words_per_vertex: int | None = None
     constraints: bool = True
     repeat_words: bool = False
     repeat_adjacent: bool = False

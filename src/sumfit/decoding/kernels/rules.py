@@ -56,12 +56,13 @@ REJECTED = -1
     PAIRS,  # opening minus closing marks, 8 bits a pair, each with bias 128
     QUOTES,  # parity of straight double quotation marks
     END,  # how the text so far ends: one of the values below
+    LAST_BYTE,  # of the text so far
     IN_TOKEN,  # since the last space there was more than opening marks
     IS_WHOLE,  # the open word began right after a space or opening marks
     ENDABLE,  # the text may end here
     N_ATOMS,  # atoms closed
     FIELDS,
-) = range(21)
+) = range(22)
 
 WORD, NUMBER = 1, 2
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
@@ -122,6 +123,9 @@ SWITCHES = (
     "source_numbers",
     "source_names",
 )
+CLOSING_QUOTE = -(1 << 48)  # what a single straight mark does to PAIRS where it closes
+APOSTROPHE = ord("'")
+PLURAL = ord("s")  # after it such a mark may be a possessive
 NO_PAIRS = 0x0080808080808080  # seven pairs, none open
 
 
@@ -333,6 +337,18 @@ def _ending_of_word(rules, value):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
+    """Whether a closing bracket or double mark has no opening one before it."""
+    after = pairs + change
+    for _ in range(6):
+        if (after & 0xFF) < 0x80 and (after & 0xFF) < (pairs & 0xFF):
+            return True
+        after >>= 8
+        pairs >>= 8
+    return False
+
+
+@njit(cache=True, nogil=True)
 def _ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
     if before == NOTHING or action == KEEP:
         return before
@@ -391,7 +407,19 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
             _close(state)
     if starts:
         state[IN_TOKEN] = 0
-    state[PAIRS] += rules.pairs[v]
+    change = rules.pairs[v]
+    if (
+        change == CLOSING_QUOTE
+        and before[IS_BARE]
+        and rules.body[rules.body_start[v]] == APOSTROPHE
+    ):
+        change = -CLOSING_QUOTE  # after a space it opens
+    is_stray = False
+    if rules.complete_end and change < 0:
+        if _closes_nothing(state[PAIRS], change):
+            return REJECTED
+        is_stray = change == CLOSING_QUOTE and (state[PAIRS] >> 48) <= 0x80
+    state[PAIRS] += change
     state[QUOTES] ^= rules.quotes[v]
     if not is_letters and kind != DIGITS:
         state[HASH] = rules.fold_plus[v]
@@ -399,9 +427,14 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
             return REJECTED
         _close(state)
         state[END] = _ending_of_symbol(rules.end_action[v], state[END])
+        if is_stray and state[LAST_BYTE] != PLURAL:
+            state[END] = OPEN_MARK
         state[IN_TOKEN] |= not rules.opens[v]
+        state[LAST_BYTE] = rules.body[rules.body_start[v + 1] - 1]
         state[ENDABLE] = int(_may_end(rules, state))
         return 1 - state[ENDABLE]
+    if rules.body_start[v] < rules.body_start[v + 1]:
+        state[LAST_BYTE] = rules.body[rules.body_start[v + 1] - 1]
     atom = WORD if is_letters else NUMBER
     _extend(rules, state, v, joins)
     state[OPEN] = atom
