@@ -128,7 +128,7 @@ def test_one_text_at_several_limits_gives_one_summary_each(
         ({"text": TEXT, "max_length": 9, "unit": "x"}, 422, "unknown_unit", None, "'x'"),
         ({"text": TEXT}, 422, "budget", None, "max_"),
         ({"text": "  ", "max_chars": 9}, 422, "empty_input", None, "the text is empty"),
-        ({"text": TEXT, "exact_words": 90}, 422, "infeasible_budget", None, "90"),
+        ({"text": TEXT, "exact_words": 5000}, 422, "infeasible_budget", None, "5000"),
         ({"text": TEXT, "max_chars": 9, "method": "x"}, 422, "config", None, "method must be one"),
         ({"text": TEXT, "max_chars": 9, "n_best": 51}, 422, "invalid_request", "n_best", "50 at m"),
         ({"text": TEXT, "max_chars": 9, "rerank": "/etc"}, 422, "invalid_request", "rerank", "mbr"),
@@ -325,3 +325,21 @@ def test_the_pages_files_are_cached_by_tag(client: httpx.Client) -> None:
     assert again.status_code == 304
     for name in ("index.html", "..%2fapp.py", "nothing.js"):
         assert client.get(f"/page/{name}").status_code == 404
+
+
+def test_a_long_search_is_cut_off_with_a_gap(server_summarizer: Summarizer) -> None:
+    seen: list[float] = []
+
+    class Timed(SlowSummarizer):
+        def __call__(self, texts: Any, /, **options: Any) -> Any:
+            seen.append(options.pop("time_limit_s", 0))
+            return server_summarizer(texts, **options)
+
+    options = ServerOptions(port=0, time_limit_s=4, search_time_limit_s=0.5)
+    with running(Timed(), options) as url, httpx.Client(base_url=url) as client:
+        seen.clear()
+        post(client, {"text": TEXT, "max_chars": 40})
+        post(client, {"text": TEXT, "unit": "chars", "limits": [20] * 16})
+        assert seen == [0.5, 0.25]
+        error = error_of(post(client, {"text": TEXT, "max_chars": 40, "time_limit_s": 900}))
+        assert error["type"] == "unknown_field"

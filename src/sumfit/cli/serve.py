@@ -33,6 +33,9 @@ def serve(
     queue_size: Annotated[int, _limit("Texts that may wait.")] = _DEFAULT.queue_size,
     max_batch: Annotated[int, _limit("Texts that a thread takes at once.")] = _DEFAULT.max_batch,
     time_limit: Annotated[float, _limit("Seconds a request may take.")] = _DEFAULT.time_limit_s,
+    search_time_limit: Annotated[
+        float, _limit("Seconds for one summary's search; then the best so far.")
+    ] = _DEFAULT.search_time_limit_s,
     max_body_bytes: Annotated[int, _limit("Largest request.")] = _DEFAULT.max_body_bytes,
     max_texts: Annotated[int, _limit("Most texts in a request.")] = _DEFAULT.max_texts,
     api_keys_file: Annotated[
@@ -72,6 +75,7 @@ def serve(
         max_batch=max_batch,
         queue_size=queue_size,
         time_limit_s=time_limit,
+        search_time_limit_s=search_time_limit,
         max_body_bytes=max_body_bytes,
         max_texts=max_texts,
         api_keys=read_api_keys(api_keys_file),

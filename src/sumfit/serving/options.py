@@ -28,6 +28,8 @@ class ServerOptions:
         max_batch: Most texts that one worker takes at once.
         queue_size: Most texts waiting for a worker; more are answered 429.
         time_limit_s: Longest a request may take from its arrival, in seconds.
+        search_time_limit_s: Longest that the search for one summary may take, in seconds; beyond
+            it the best found so far is returned, with a gap instead of a proof.
         max_body_bytes: Largest request body.
         max_texts: Most texts in one request.
         max_limits: Most limits for one text in one request.
@@ -46,6 +48,7 @@ class ServerOptions:
     max_batch: int = 16
     queue_size: int = 512
     time_limit_s: float = 30.0
+    search_time_limit_s: float = 2.0
     max_body_bytes: int = 8 * 1024 * 1024
     max_texts: int = 10_000
     max_limits: int = 512
@@ -66,7 +69,12 @@ class ServerOptions:
             raise ConfigError(f"workers must be 0 (one per core) or more, was {self.workers}")
         if self.max_n_best < 1:
             raise ConfigError(f"max_n_best must be at least 1, was {self.max_n_best}")
-        for name in ("time_limit_s", "read_time_limit_s", "shutdown_time_limit_s"):
+        for name in (
+            "time_limit_s",
+            "search_time_limit_s",
+            "read_time_limit_s",
+            "shutdown_time_limit_s",
+        ):
             if not 0 < getattr(self, name) < 86_400:
                 raise ConfigError(
                     f"{name} must be above 0 and below 86400 seconds, was {getattr(self, name)}"

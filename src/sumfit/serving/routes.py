@@ -127,6 +127,9 @@ async def _limits(
             kind="too_many_limits",
             param="limits",
         )
+    # One call cannot be stopped half-way: share the request's time among its limits.
+    share_s = service.options.time_limit_s / max(1, n_limits)
+    options = {**options, "time_limit_s": min(options["time_limit_s"], share_s)}
     (result,) = await service.run(request, [limits_work(text, options)])
     if isinstance(result, SumfitError):
         raise from_sumfit_error(result)
@@ -203,7 +206,8 @@ def options_of(body: Options, service: Service) -> dict[str, Any]:
         service: Whose limits hold.
 
     Returns:
-        Keyword arguments; what the request leaves out or sets to null is left out.
+        Keyword arguments with the server's time limit for a search; what the request leaves out
+        or sets to null is left out.
 
     Raises:
         Problem: If it asks for more candidates than the server gives.
@@ -217,7 +221,7 @@ def options_of(body: Options, service: Service) -> dict[str, Any]:
     given: dict[str, Any] = body.model_dump(
         exclude_unset=True, exclude_none=True, exclude={"text", "texts"}
     )
-    return given
+    return {**given, "time_limit_s": service.options.search_time_limit_s}
 
 
 def summary_or_problem(result: Summary | SumfitError, service: Service) -> Summary:

@@ -157,9 +157,10 @@ async function fetchAll() {
     show(summary);
     showAlternatives(summary);
     ui.live.textContent = `${counter(summary)}: ${summary.text}`;
-    await lookAround(text, round, signal);
     const graph = await ask("v1/graph", { text, ...lengthOptions(), min_link_prob: 0.05 }, signal);
-    if (round === state.round) view.show(graph);
+    if (round !== state.round) return;
+    view.show(graph);
+    await lookAround(text, round, signal);
   } catch (error) {
     if (error.name === "AbortError" || round !== state.round) return;
     showNothing(error.message, true);

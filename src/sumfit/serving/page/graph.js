@@ -5,6 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const STEP = 26;
 const MARGIN = 28;
 const LABEL_HEIGHT = 92;
+const LEAST_REACH = 0.04; // dots that hardly any way passes are left out
 
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
@@ -43,27 +44,31 @@ export class GraphView {
 
   show(graph) {
     this.graph = graph;
-    const last = graph.vertices.length - 1;
-    const onPath = new Set([0, ...graph.path, last]);
-    const spread = Math.max(STEP, (this.scroll.clientWidth - 2 * MARGIN - 40) / Math.max(last, 1));
-    this.x = (index) => MARGIN + index * spread;
-    const longest = Math.max(1, ...graph.links.map((link) => link.target - link.source));
-    const rise = (span) => 14 + 170 * (span / longest) ** 0.6;
-    this.base = rise(longest) * 0.75 + 16;
-    const width = this.x(last) + MARGIN + 60;
+    this.last = graph.vertices.length - 1;
+    const onPath = new Set([0, ...graph.path, this.last]);
+    this.kept = graph.vertices.filter((vertex) => onPath.has(vertex.index) || vertex.reach >= LEAST_REACH);
+    this.place = new Map(this.kept.map((vertex, at) => [vertex.index, at]));
+    const links = graph.links.filter((link) => this.place.has(link.source) && this.place.has(link.target));
+    const span = (link) => this.place.get(link.target) - this.place.get(link.source);
+    const gaps = Math.max(this.kept.length - 1, 1);
+    const spread = Math.max(STEP, (this.scroll.clientWidth - 2 * MARGIN - 60) / gaps);
+    this.x = (index) => MARGIN + this.place.get(index) * spread;
+    const longest = Math.max(1, ...links.map(span));
+    const rise = (link) => 14 + 170 * (span(link) / longest) ** 0.6;
+    this.base = (14 + 170) * 0.75 + 16;
+    const width = this.x(this.last) + MARGIN + 60;
     const height = this.base + LABEL_HEIGHT;
     this.svg.replaceChildren();
     this.svg.setAttribute("width", width);
     this.svg.setAttribute("height", height);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const ordered = [...graph.links].sort((a, b) => a.chosen - b.chosen);
-    for (const link of ordered) this.svg.append(this.arc(link, rise(link.target - link.source)));
-    this.groups = graph.vertices.map((vertex) => this.dot(vertex, onPath.has(vertex.index), last));
+    const ordered = [...links].sort((a, b) => a.chosen - b.chosen);
+    for (const link of ordered) this.svg.append(this.arc(link, rise(link)));
+    this.groups = this.kept.map((vertex) => this.dot(vertex, onPath.has(vertex.index)));
     this.svg.append(...this.groups);
-    const nLinks = graph.links.length;
-    this.size.textContent = `${graph.vertices.length} dots, ${nLinks} likeliest links`;
+    this.size.textContent = `the ${this.kept.length} likeliest of ${graph.vertices.length} dots`;
     this.fillTable(graph);
-    this.select(graph.path[0] ?? 0, false);
+    this.select(this.place.get(graph.path[0] ?? 0), false);
   }
 
   arc(link, rise) {
@@ -80,9 +85,9 @@ export class GraphView {
     return path;
   }
 
-  dot(vertex, isChosen, last) {
+  dot(vertex, isChosen) {
     const [x, y] = [this.x(vertex.index), this.base];
-    const name = nameOf(vertex, last);
+    const name = nameOf(vertex, this.last);
     const group = make("g", {
       class: isChosen ? "vertex-group chosen" : "vertex-group",
       tabindex: "-1",
@@ -94,24 +99,24 @@ export class GraphView {
     const label = make("text", { x: x + 2, y: y + 20, transform: `rotate(42 ${x} ${y + 14})` });
     label.textContent = short(name);
     group.append(label);
-    group.addEventListener("click", () => this.select(vertex.index, true));
-    group.addEventListener("focus", () => this.select(vertex.index, false));
+    group.addEventListener("click", () => this.select(this.place.get(vertex.index), true));
+    group.addEventListener("focus", () => this.select(this.place.get(vertex.index), false));
     return group;
   }
 
-  select(index, moveFocus) {
-    this.groups.forEach((group, at) => {
-      group.setAttribute("tabindex", at === index ? "0" : "-1");
-      group.classList.toggle("active", at === index);
-      group.setAttribute("aria-pressed", String(at === index));
+  select(at, moveFocus) {
+    this.groups.forEach((group, other) => {
+      group.setAttribute("tabindex", other === at ? "0" : "-1");
+      group.classList.toggle("active", other === at);
+      group.setAttribute("aria-pressed", String(other === at));
     });
-    this.selected = index;
-    if (moveFocus) this.groups[index].focus();
-    this.describe(this.graph.vertices[index]);
+    this.selected = at;
+    if (moveFocus) this.groups[at].focus();
+    this.describe(this.kept[at]);
   }
 
   describe(vertex) {
-    const last = this.graph.vertices.length - 1;
+    const { last } = this;
     const head = document.createElement("strong");
     head.textContent = `Dot ${vertex.index}: `;
     const words = vertex.words.map((word) => `“${shown(word.text)}” ${percent(word.prob)}`).join(", ");
@@ -140,12 +145,12 @@ export class GraphView {
 
   onKey(event) {
     if (!this.graph) return;
-    const last = this.graph.vertices.length - 1;
-    const moves = { ArrowRight: this.selected + 1, ArrowLeft: this.selected - 1, Home: 0, End: last };
+    const end = this.kept.length - 1;
+    const moves = { ArrowRight: this.selected + 1, ArrowLeft: this.selected - 1, Home: 0, End: end };
     if (!(event.key in moves)) return;
     event.preventDefault();
-    const index = Math.min(last, Math.max(0, moves[event.key]));
-    this.select(index, true);
-    this.groups[index].scrollIntoView({ block: "nearest", inline: "nearest" });
+    const at = Math.min(end, Math.max(0, moves[event.key]));
+    this.select(at, true);
+    this.groups[at].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 }
