@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from sumfit.dag import DAG
 from sumfit.decoding import decode
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
@@ -16,7 +17,11 @@ from tests.strategies_dag import random_budget, random_dag
 
 torch = pytest.importorskip("torch")
 
-from sumfit.decoding.torch_batch import decode_batch  # noqa: E402
+from sumfit.decoding.torch_batch import (  # noqa: E402
+    DAGBatch,
+    decode_batch,
+    seqmap_beam_batch,
+)
 
 
 def random_batch(rng, size=12, n_words=5):
@@ -181,6 +186,52 @@ def test_certificate_covers_the_words_that_are_not_kept(method):
             n_beaten += truth.best.score > found.best.score + 1e-6
     assert n_optimal > 20
     assert n_beaten > 3
+
+
+def test_scores_of_a_network_become_the_graphs_that_the_host_would_fold():
+    rng = np.random.default_rng(89)
+    size, n_vertices, vocab_size, n_special = 5, 12, 40, 4
+    sizes = np.array([12, 5, 9, 12, 3])
+    words = rng.normal(size=(size, n_vertices, vocab_size)) * 2
+    words -= np.logaddexp.reduce(words, axis=2, keepdims=True)
+    links = np.full((size, n_vertices, n_vertices), -np.inf)
+    dags = []
+    for item, own in enumerate(sizes):
+        part = random_dag(rng, n_vertices=int(own), n_words=2).link_logp
+        links[item, :own, :own] = part
+        inner = words[item, :own].astype(np.float32)
+        top = np.argsort(-inner[1:-1, n_special:], axis=1)[:, :3] + n_special
+        ids = np.unique(top)
+        other = np.full(own, -np.inf, dtype=np.float32)
+        other[1:-1] = np.sort(inner[1:-1, n_special:], axis=1)[:, -3]
+        dags.append(DAG(ids.astype(np.int32), inner[:, ids], part, other, vocab_size))
+    cost = rng.integers(1, 3, size=vocab_size).astype(np.int32)
+    budgets = [LengthBudget(max=5), LengthBudget(exact=2)] * 2 + [LengthBudget(max=3)]
+    batch = DAGBatch.from_scores(
+        torch.from_numpy(words),
+        torch.from_numpy(links),
+        torch.from_numpy(sizes),
+        words_per_vertex=3,
+        n_special=n_special,
+        unit_cost=cost,
+        first_cost=cost,
+        budgets=budgets,
+    )
+    result = seqmap_beam_batch(batch, bonus=0.5)
+    for item, (dag, budget) in enumerate(zip(dags, budgets, strict=True)):
+        columns = result.columns[item, 0]
+        found = tuple(batch.word_ids[item, columns[columns >= 0]].tolist())
+        alone = decode(
+            dag,
+            method="seqmap-beam",
+            unit_cost=cost,
+            budget=budget,
+            bonus=0.5,
+            words_per_vertex=None,
+        ).best
+        assert found == alone.words
+        assert float(result.score[item, 0]) == pytest.approx(alone.score, abs=1e-5)
+        assert (float(result.gap[item, 0]) == 0.0) == alone.optimal
 
 
 def test_long_sequences_do_not_underflow():

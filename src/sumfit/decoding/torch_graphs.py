@@ -195,6 +195,63 @@ class DAGBatch:
             has_other=has_other,
         )
 
+    @classmethod
+    def from_scores(
+        cls,
+        word_logp: Tensor,
+        link_logp: Tensor,
+        n_vertices: Tensor,
+        *,
+        words_per_vertex: int,
+        n_special: int,
+        unit_cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        budgets: Sequence[LengthBudget],
+    ) -> DAGBatch:
+        """Build a batch from what a network predicts, without leaving the device.
+
+        The candidates of a graph are the words among the M best of any inner vertex, each once.
+
+        Args:
+            word_logp: ``(B, S, V)`` natural-log words of every vertex, any float type.
+            link_logp: ``(B, S, S)`` natural-log links; ``-inf`` where ``to <= from`` or padded.
+            n_vertices: ``(B,)`` vertices of each graph; the rest is padding.
+            words_per_vertex: ``M``.
+            n_special: Ids below this are special and never emitted.
+            unit_cost: ``(V,)`` cost of each vocabulary id, on the host.
+            first_cost: ``(V,)`` cost of each id as the first word, on the host.
+            budgets: ``B`` budgets.
+
+        Returns:
+            The batch.
+        """
+        last = n_vertices[:, None] - 1
+        inner = torch.arange(1, word_logp.shape[1] - 1, device=word_logp.device)
+        is_real = inner < last
+        words = word_logp[:, 1:-1, n_special:]
+        top, ids = words.topk(words_per_vertex, dim=2)
+        ids = ids.masked_fill(~is_real[:, :, None], words.shape[2])  # sorts behind all words
+        ids = ids.flatten(1).sort(dim=1).values
+        is_word = ids < words.shape[2]
+        is_word[:, 1:] &= ids[:, 1:] != ids[:, :-1]
+        ids = torch.where(is_word, ids, 0)
+        own = torch.gather(words, 2, ids[:, None].expand(-1, words.shape[1], -1)).float()
+        own = own.masked_fill(~(is_word[:, None] & is_real[:, :, None]), -torch.inf)
+        between = is_real[:, :, None] & is_real[:, None] & (inner[:, None] < inner)
+        at_end = last[:, :, None].expand(-1, inner.shape[0], 1)
+        ends = torch.gather(link_logp[:, 1:-1], 2, at_end)[:, :, 0].float()
+        return cls.from_tensors(
+            word_ids=ids + n_special,
+            word_logp=own.clamp(max=0.0),
+            link_logp=link_logp[:, 1:-1, 1:-1].float().masked_fill(~between, -torch.inf),
+            first_logp=link_logp[:, 0, 1:-1].float().masked_fill(~is_real, -torch.inf),
+            end_logp=ends.masked_fill(~is_real, -torch.inf),
+            other_logp=top[:, :, -1].float().masked_fill(~is_real, -torch.inf),
+            unit_cost=unit_cost,
+            first_cost=first_cost,
+            budgets=budgets,
+        )
+
     @property
     def size(self) -> int:
         """``B``."""
