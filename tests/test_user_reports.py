@@ -240,6 +240,13 @@ class TestText:
             assert "<unk>" not in short or "<unk>" in text
             assert "\ufffd" not in short
 
+    def test_the_language_never_changes(self, fit: Summarizer) -> None:
+        """The language was switched to satisfy the length."""
+        text = "Мост через реку закроют на ремонт до конца осени, сообщили в понедельник власти."
+        summary = fit(text, max_chars=20, on_error="return", max_expansions=50)
+        assert not any(letter.isascii() and letter.isalpha() for letter in summary.text)
+        assert summary.text or isinstance(summary.error, InfeasibleBudgetError)
+
     def test_no_word_twice(self, fit: Summarizer, texts: tuple[str, ...]) -> None:
         """Outputs repeated words and phrases; deleting them afterwards broke the length."""
         text = " ".join([texts[0]] * 3)

@@ -198,6 +198,7 @@ class Engine:
             ending=options.ending or self.model.config.ending,
             constraints=self._constraints.compile(options, source.text),
             tokenizer=self.model.tokenizer,
+            source=source.read,
         )
         early = self._from_one_search(search, prepared, options)
         timings = {**timings, "decode": time.perf_counter() - started}

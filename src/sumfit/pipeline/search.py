@@ -17,7 +17,7 @@ import numpy as np
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError
-from sumfit.hypothesis import Hypothesis
+from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import (
     FORBIDDEN,
     LengthBudget,
@@ -28,14 +28,15 @@ from sumfit.length import (
 )
 from sumfit.pipeline.options import Options
 from sumfit.text import Tokenizer, ends_completely
+from sumfit.text.scripts import keeps_scripts
 
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
 
 __all__ = ["Candidate", "GraphSearch", "says_something", "source_length"]
 
-_MOST_HYPOTHESES = 256  # how far the list grows when strings fail where sums had fitted
-_MOST_BEFORE_LESS = 32  # the same for units that do not add up, before less is spent
+_MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
+_MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
 _PROBE_CHARS = 20_000
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
@@ -85,6 +86,7 @@ class GraphSearch:
         ending: ``"eos"`` or ``"any"``.
         constraints: Compiled constraints, or ``None``.
         tokenizer: For decoding ids into text.
+        source: The text, whose writing system a summary keeps.
     """
 
     dag: DAG
@@ -92,17 +94,18 @@ class GraphSearch:
     ending: str
     constraints: CompiledConstraints | None
     tokenizer: Tokenizer
+    source: str
 
     def find(
         self, request: LengthRequest, *, longest: int, bonus: float, n_wanted: int
     ) -> list[Candidate]:
         """Decode the graph and keep the hypotheses whose strings fit.
 
-        A string is measured as the caller would measure it, and must be more than punctuation.
-        Where the first hypotheses fail that (a unit that does not add up, characters that NFC
-        joins, bytes that form no character), more are decoded, up to 256; if all strings are too
-        long, as with a unit whose whole is more than its parts, the search is repeated with less
-        to spend.
+        A string is measured as the caller would measure it, must be more than punctuation, and
+        in the writing of its source. Where the first hypotheses fail that (a unit that does not
+        add up, characters that NFC joins, bytes that form no character), more are decoded, up to
+        64; if all strings are too long, as with a unit whose whole is more than its parts, the
+        search is repeated with less to spend.
 
         Args:
             request: The length request.
@@ -123,14 +126,17 @@ class GraphSearch:
         while True:
             settings = self._settings(costs, budget, bonus)
             try:
-                kept, excess = self._listed(settings, request, longest, n_wanted, most)
+                kept, excess, found = self._listed(settings, request, longest, n_wanted, most)
             except InfeasibleBudgetError as error:
                 raise _infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
                 break
             budget = _lowered(budget, budget.high - excess)
         if not kept:
-            raise _infeasible(request)
+            texts = [_string(one.words, self.tokenizer) for one in found]
+            raise _infeasible(
+                request, is_foreign=not any(keeps_scripts(text, self.source) for text in texts)
+            )
         if not self._is_certain(costs, request):
             kept = [_without_proof(candidate) for candidate in kept]
         return kept[:n_wanted]
@@ -188,14 +194,14 @@ class GraphSearch:
         longest: int,
         n_wanted: int,
         most: int,
-    ) -> tuple[list[Candidate], int]:
+    ) -> tuple[list[Candidate], int, NBest]:
         """Decode longer lists until enough strings fit; also say how much too long others are."""
         n_hypotheses = n_wanted
         while True:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             kept, excess = self._verified(found, request, longest)
             if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
-                return kept, excess
+                return kept, excess, found
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
     def _spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
@@ -220,6 +226,8 @@ class GraphSearch:
             if text in seen or not says_something(text):
                 continue
             seen.add(text)
+            if not keeps_scripts(text, self.source):
+                continue
             excess = max(
                 request.measure(text, tokenizer=self.tokenizer) + request.reserve - request.limit,
                 measure(text, request.unit, tokenizer=self.tokenizer) - most,
@@ -272,7 +280,12 @@ def _without_proof(candidate: Candidate) -> Candidate:
     return replace(candidate, hypothesis=hypothesis)
 
 
-def _infeasible(request: LengthRequest) -> InfeasibleBudgetError:
+def _infeasible(request: LengthRequest, *, is_foreign: bool = False) -> InfeasibleBudgetError:
+    if is_foreign:
+        return InfeasibleBudgetError(
+            "the model has no summary in the writing of this text, and another language is no "
+            "summary; use a model trained on it, or ask for on_infeasible='cut'"
+        )
     budget = request.budget
     if budget.low == budget.high and budget.low:
         asked = f"exactly {budget.high}"

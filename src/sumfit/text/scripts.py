@@ -1,0 +1,61 @@
+"""Which writing systems a text uses.
+
+Owns `scripts_of` and `keeps_scripts`: a summary must be in the writing of its source, so that a
+model which cannot write it says so instead of answering in another language.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+__all__ = ["keeps_scripts", "scripts_of"]
+
+_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "HALFWIDTH": "CJK", "FULLWIDTH": "LATIN"}
+_LEAST_SHARE = 0.1
+
+
+def scripts_of(text: str) -> Counter[str]:
+    """Letters of each writing system in a text.
+
+    Args:
+        text: Any string.
+
+    Returns:
+        Count of letters by script, in the words of Unicode's character names (``LATIN``,
+        ``CYRILLIC``, ``CJK`` together with kana, ...); nothing else is counted.
+    """
+    if text.isascii():
+        letters = sum(map(str.isalpha, text))
+        return Counter({"LATIN": letters} if letters else {})
+    return Counter(script for script in map(_script, text) if script)
+
+
+def keeps_scripts(summary: str, source: str) -> bool:
+    """Whether a summary is written in the scripts of its source.
+
+    Args:
+        summary: The summary.
+        source: The source.
+
+    Returns:
+        ``False`` if it has letters of a script that the source does not have, or is mainly in
+        one that makes less than a tenth of the source's letters.
+    """
+    found = scripts_of(summary)
+    if not found:
+        return True
+    given = scripts_of(source)
+    if set(found) - set(given):
+        return False
+    main = found.most_common(1)[0][0]
+    return given[main] >= _LEAST_SHARE * sum(given.values())
+
+
+@lru_cache(maxsize=16384)
+def _script(character: str) -> str:
+    if not character.isalpha():
+        return ""
+    first = unicodedata.name(character, "UNKNOWN").split(" ")[0].split("-")[0]
+    return _TOGETHER.get(first, first)
