@@ -7,7 +7,9 @@ FILE holds texts as lines or JSONL with the field ``source`` or ``text`` (also .
 one, the news examples of this repository are repeated. Timed is everything between the string and
 the `Summary`: normalisation, tokenizer, network, constrained exact search, measuring. Not timed is
 loading, except under "cold start", which is the wall time of a fresh ``python -m sumfit`` process
-whose compiled loops are in the cache, best of three; "peak memory" is that process's.
+whose compiled loops are in the cache, best of three; "peak memory" is that process's. On a machine
+that does other work as well, ``cpu_ms_per_summary`` is the number to trust: an idle one gives
+processors / that.
 """
 
 from __future__ import annotations
@@ -61,12 +63,13 @@ def batched(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> dict[st
         Rates and milliseconds.
     """
     fit(list(texts[: 4 * fit.n_workers]), max_chars=limit)
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     summaries = fit(list(texts), max_chars=limit)
-    seconds = time.perf_counter() - started
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
     good = [one for one in summaries if one.error is None and one.origin == "model"]
     result = {
         "summaries_per_s": len(texts) / seconds,
+        "cpu_ms_per_summary": 1000 * busy / len(texts),
         "optimal_share": statistics.mean(one.optimal for one in good),
         "error_share": 1 - statistics.mean(one.error is None for one in summaries),
     }
