@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_seqmap import load_graphs, random_costs, random_graph
+from bench_seqmap import random_costs, random_graph
 
 from sumfit import Summarizer
 from sumfit.dag import DAG
@@ -207,7 +207,7 @@ def main() -> None:
     if arguments.part in (None, "methods"):
         rng = np.random.default_rng(0)
         graphs = (
-            load_graphs(arguments.graphs)
+            [DAG.load(path) for path in sorted(arguments.graphs.glob("*.npz"))]
             if arguments.graphs
             else [random_graph(rng, n_vertices=48, words_per_vertex=5) for _ in range(arguments.n)]
         )
