@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sumfit.cli.options import ModelFlags, with_flags
+from sumfit.serving.logs import set_up_logging
 from sumfit.serving.options import ServerOptions, read_api_keys
 from sumfit.serving.server import serve as run_server
 
@@ -84,6 +85,7 @@ def serve(
     )
     if not options.is_loopback and not options.api_keys:
         print(f"warning: anyone who reaches {host} can use this server", file=sys.stderr)
+    set_up_logging(log_level)
     summarizer = model.load(n_workers=1)
     print(f"serving on http://{host}:{port}", file=sys.stderr)
-    run_server(summarizer, options, log_level=log_level)
+    run_server(summarizer, options)

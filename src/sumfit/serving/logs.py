@@ -11,7 +11,11 @@ import logging.config
 import time
 from typing import Any
 
+from sumfit.errors import ConfigError
+
 __all__ = ["JsonFormatter", "set_up_logging"]
+
+_LEVELS = ("debug", "info", "warning", "error")
 
 
 class JsonFormatter(logging.Formatter):
@@ -44,7 +48,12 @@ def set_up_logging(level: str = "info") -> None:
 
     Args:
         level: Least level that is written.
+
+    Raises:
+        ConfigError: If there is no such level.
     """
+    if level not in _LEVELS:
+        raise ConfigError(f"log_level must be one of {', '.join(_LEVELS)}, was {level!r}")
     logging.config.dictConfig(
         {
             "version": 1,

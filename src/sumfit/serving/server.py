@@ -6,15 +6,16 @@ Owns the connection guards that only a protocol can have, and starting and stopp
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from sumfit.errors import ServiceError
 from sumfit.serving.app import create_app
 from sumfit.serving.engine import SummarizerLike
-from sumfit.serving.logs import set_up_logging
 from sumfit.serving.options import ServerOptions
 
 __all__ = ["make_server", "serve"]
@@ -24,16 +25,30 @@ _MAX_HEADER_BYTES = 32 * 1024
 _BACKLOG = 512
 
 
-def serve(summarizer: SummarizerLike, options: ServerOptions, *, log_level: str = "info") -> None:
+def serve(summarizer: SummarizerLike, options: ServerOptions) -> None:
     """Serve until the process is told to stop (SIGTERM or SIGINT), then finish what was accepted.
 
     Args:
         summarizer: The model, loaded.
         options: Where to listen and what to accept.
-        log_level: Least level that is logged.
+
+    Raises:
+        ServiceError: If the address cannot be listened on.
     """
-    set_up_logging(log_level)
-    make_server(summarizer, options).run()
+    server = make_server(summarizer, options)
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((options.host, options.port))
+    except OSError as error:
+        listener.close()
+        raise ServiceError(
+            f"cannot listen on {options.host}:{options.port}: {error.strerror or error}; "
+            "choose another --port, or stop what listens there"
+        ) from error
+    with listener:
+        server.run(sockets=[listener])
 
 
 def make_server(summarizer: SummarizerLike, options: ServerOptions) -> uvicorn.Server:
