@@ -44,7 +44,7 @@ IntArray = npt.NDArray[np.int64]
 _NEVER = 2**31 - 1  # cost of a word that does not exist
 # Probabilities below this share of the most a word can have enter the bound through the padding
 # vector that stands for the largest of them at each vertex; searched sequences always get theirs.
-_NEGLIGIBLE = 1e-4
+_NEGLIGIBLE = 1e-3
 _MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 

@@ -25,12 +25,13 @@ from sumfit.decoding.kernels.rules import (
     ENDABLE,
     FIELDS,
     N_ATOMS,
+    PAIR_BASE,
     REJECTED,
     SET_NOW,
     SWITCHES,
     Rules,
     start_state,
-    step,
+    step_once,
 )
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.piece_tables import (
@@ -40,6 +41,7 @@ from sumfit.decoding.piece_tables import (
     piece_tables,
     word_hashes,
 )
+from sumfit.decoding.punctuation import script_mask
 from sumfit.errors import ConstraintError
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ _ATOMS = regex.compile(
 _NUMBERS = regex.compile(r"\p{N}[\p{N}\p{M}]*")
 _NON_ASCII_RUNS = regex.compile(r"[^\s\x00-\x40\[-`{-\x7f]+")
 _MOST_REQUIRED = 16
+_MOST_READ = 50_000  # characters in which a source shows its writing systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +69,16 @@ class Constraints:
     Whatever is chosen, the output of constrained search is valid UTF-8 and has no double spaces.
 
     Attributes:
-        repeat_words: A content word may occur twice.
+        repeat_words: A content word may occur twice. If it may not, no word may begin with the
+            content word before it either ("Lim limit"), unless the source has the two in a row.
         repeat_adjacent: A word or number may follow itself.
         no_repeat_ngram: No ``n`` atoms in a row may occur twice; ``None`` for no such rule.
-        whole_words: Every word must be in the source or in the lexicon.
+        whole_words: Every word must be in the source or in the lexicon, and no letter may be of
+            a writing system that the source does not use.
         dangling_end: The end may be left hanging: on an article, preposition, conjunction or
             auxiliary, on a comma, dash or opening mark, within brackets or quotation marks, or
-            without any word or number. If it may not, no mark may close what was never opened.
+            without any word or number. If it may not, no mark may close what was never opened,
+            and marks and spaces touch as they usually do, or as they do in the source.
         banned: Words and phrases that must not occur.
         required: Words and phrases that must occur, at most 16.
         source_numbers_only: Every number must occur in the source.
@@ -189,6 +195,10 @@ class Constraints:
             banned_start=banned_start,
             required=required,
             required_start=required_start,
+            odd=tables.punctuation.odd_pieces(source_text),
+            follows=tables.punctuation.follows(source_text),
+            source_pairs=_stutters(source_text) if not self.repeat_words else np.zeros(0, np.int64),
+            source_scripts=script_mask(source_text[:_MOST_READ]),
         )
         if self.required and not self.repeat_words:
             self._check_repeats(function_words)
@@ -303,7 +313,7 @@ class CompiledConstraints:
         if int(state[N_ATOMS]) + int(FIELDS) + 2 > state.size:
             state = np.concatenate([state, np.zeros(256, dtype=np.int64)])
         after = np.empty_like(state)
-        kind = step(self.rules, state, word_id, after)
+        kind = step_once(self.rules, state, word_id, after)
         return None if kind == REJECTED else after
 
     def allows_end(self, state: State) -> bool:
@@ -433,6 +443,18 @@ def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:
 
 def _atoms(phrase: str) -> tuple[str, ...]:
     return tuple(_ATOMS.findall(phrase.casefold()))
+
+
+def _stutters(source: str) -> State:
+    """Hashes of two words in a row of the source of which the second begins with the first."""
+    words = WORD_PATTERN.findall(source.casefold())
+    found = {
+        (before, after)
+        for before, after in itertools.pairwise(words)
+        if after.startswith(before) and after != before
+    }
+    hashes = [fold_hash(a) * PAIR_BASE + fold_hash(b) & 2**64 - 1 for a, b in found]
+    return np.sort(np.array(hashes, dtype=np.uint64).view(np.int64))
 
 
 def _phrases(phrases: Iterable[str]) -> tuple[State, State]:

@@ -48,14 +48,14 @@ class Steps(NamedTuple):
 @njit(cache=True, nogil=True)
 def costs_outside(cost, ids, high):  # type: ignore[no-untyped-def]
     """List the distinct costs up to ``high`` of the words that are not among ascending ``ids``."""
-    seen = np.zeros(high + 1, dtype=np.bool_)
-    at = 0
-    for v in range(cost.shape[0]):
-        if at < ids.shape[0] and ids[at] == v:
-            at += 1
-        elif cost[v] <= high:
-            seen[cost[v]] = True
-    return np.flatnonzero(seen)
+    seen = np.zeros(high + 2, dtype=np.bool_)
+    begin = 0
+    for at in range(ids.shape[0] + 1):
+        end = ids[at] if at < ids.shape[0] else cost.shape[0]
+        for v in range(begin, end):
+            seen[min(cost[v], high + 1)] = True
+        begin = end + 1
+    return np.flatnonzero(seen[: high + 1])
 
 
 @njit(cache=True, nogil=True)

@@ -22,9 +22,11 @@ __all__ = [
     "ENDABLE",
     "FIELDS",
     "HASH",
+    "INNER",
     "IS_CLOSABLE",
     "N_ATOMS",
     "OPEN",
+    "PAIR_BASE",
     "REJECTED",
     "SET_NOW",
     "SWITCHES",
@@ -34,7 +36,16 @@ __all__ = [
     "no_rules",
     "start_state",
     "step",
+    "step_once",
 ]
+
+# for loops that only other loops call: no entrance from Python, which is slow to compile
+INNER: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 REJECTED = -1
 
@@ -60,9 +71,14 @@ REJECTED = -1
     IN_TOKEN,  # since the last space there was more than opening marks
     IS_WHOLE,  # the open word began right after a space or opening marks
     ENDABLE,  # the text may end here
+    FOLD_DEPTH,  # bytes of the open word, case-folded
+    PAST_DEPTH,  # the same of the whole word just before it, 0 if there is none
+    IS_STUTTER,  # the open word begins with the word before it
+    BEFORE_MARK,  # the byte before the last symbol
+    IS_STRAY,  # the text so far ends with a closing mark that closes nothing
     N_ATOMS,  # atoms closed
     FIELDS,
-) = range(22)
+) = range(27)
 
 WORD, NUMBER = 1, 2
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
@@ -97,6 +113,13 @@ class Rules(NamedTuple):
     opens: Any
     pairs: Any
     quotes: Any
+    fold: Any
+    fold_start: Any
+    scripts: Any
+    odd: Any
+    follows: Any
+    source_pairs: Any
+    source_scripts: int
     low: Any
     high: Any
     lexicon: Any
@@ -126,6 +149,9 @@ SWITCHES = (
 CLOSING_QUOTE = -(1 << 48)  # what a single straight mark does to PAIRS where it closes
 APOSTROPHE = ord("'")
 PLURAL = ord("s")  # after it such a mark may be a possessive
+SPACE, COLON, COMMA = ord(" "), ord(":"), ord(",")
+FOLD_BASE = 0x9E3779B97F4A7C15 - 2**64  # of the hashes of words, as a signed number
+PAIR_BASE = 0x2545F4914F6CDD1D  # of the hashes of two words in a row
 NO_PAIRS = 0x0080808080808080  # seven pairs, none open
 
 
@@ -137,7 +163,7 @@ def start_state(state):  # type: ignore[no-untyped-def]
     state[END] = NOTHING
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _utf8_next(state, byte):  # type: ignore[no-untyped-def]
     """Follow one byte; 0 is between characters, -1 is no UTF-8.
 
@@ -172,7 +198,7 @@ def _utf8_next(state, byte):  # type: ignore[no-untyped-def]
     return 1 if state <= 5 else 2
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _is_in(hashes, value):  # type: ignore[no-untyped-def]
     """Whether a sorted array holds a value."""
     first, last = 0, hashes.shape[0]
@@ -185,7 +211,7 @@ def _is_in(hashes, value):  # type: ignore[no-untyped-def]
     return first < hashes.shape[0] and hashes[first] == value
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-def]
     """Whether the closed atoms and then ``value`` end with the phrase ``phrases[begin:end]``."""
     n = end - begin
@@ -197,7 +223,7 @@ def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-de
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
     """Whether the last n atoms, ``value`` being the last, occurred before."""
     closed = state[N_ATOMS]
@@ -214,7 +240,7 @@ def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
     """Judge an atom that would close now; set SET_NOW."""
     state[SET_NOW] = state[SET]
@@ -225,6 +251,8 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
         for a in range(n):
             if state[FIELDS + a] == value and not _is_in(rules.function_words, value):
                 return False
+    if kind == WORD and rules.content_once and _stutters(rules, state, value):
+        return False
     if rules.ngram > 0 and _repeats_ngram(state, value, rules.ngram):
         return False
     for p in range(rules.banned_start.shape[0] - 1):
@@ -238,7 +266,7 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _is_allowed_name(rules, state):  # type: ignore[no-untyped-def]
     """Whether a word is no name, or one from the source."""
     if not state[IS_CAPITAL] or is_word(
@@ -249,7 +277,7 @@ def _is_allowed_name(rules, state):  # type: ignore[no-untyped-def]
     return is_word(rules.lexicon_start, low, high, state[DEPTH]) and rules.is_common[low]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _may_end(rules, state):  # type: ignore[no-untyped-def]
     if state[UTF8] != 0 or state[IS_BARE]:
         return False
@@ -268,7 +296,7 @@ def _may_end(rules, state):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _close(state):  # type: ignore[no-untyped-def]
     state[FIELDS + state[N_ATOMS]] = state[HASH]
     state[N_ATOMS] += 1
@@ -276,10 +304,14 @@ def _close(state):  # type: ignore[no-untyped-def]
     state[OPEN] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
     """Add a piece to the open word or number, or open one with it."""
     begin, end = rules.body_start[v], rules.body_start[v + 1]
+    if not joins:
+        state[FOLD_DEPTH] = 0
+        state[IS_STUTTER] = 0
+    _follow_stutter(rules, state, v, joins)
     if joins:
         state[HASH] = state[HASH] * rules.fold_times[v] + rules.fold_plus[v]
         if state[DEPTH] == 0:
@@ -313,7 +345,7 @@ def _extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
     state[DEPTH] += end - begin
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _known(rules, state, kind):  # type: ignore[no-untyped-def]
     """Whether the open atom is allowed as it is, and whether it may become longer (bits 1, 2)."""
     in_source = is_word(rules.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], state[DEPTH])
@@ -329,14 +361,14 @@ def _known(rules, state, kind):  # type: ignore[no-untyped-def]
     return int(in_source or in_lexicon) + 2 * int(more_in_source or more)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _ending_of_word(rules, value):  # type: ignore[no-untyped-def]
     if _is_in(rules.never_last, value):
         return NEEDS_WORD
     return NEEDS_STOP if _is_in(rules.seldom_last, value) else COMPLETE
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
     """Whether a closing bracket or double mark has no opening one before it."""
     after = pairs + change
@@ -348,7 +380,7 @@ def _closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
     if before == NOTHING or action == KEEP:
         return before
@@ -359,7 +391,7 @@ def _ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
     return COMPLETE
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
     """Follow the UTF-8 automaton and the spaces; whether the piece may come here at all."""
     kind = rules.kind[v]
@@ -380,7 +412,7 @@ def _decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def step(rules, before, v, state):  # type: ignore[no-untyped-def]
     """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
 
@@ -392,12 +424,20 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
         state[i] = before[i]
     if not _decode_piece(rules, state, v):
         return REJECTED
+    if rules.complete_end and not _may_stand(rules, before, v):
+        return REJECTED
+    if rules.whole_words and rules.scripts[v] & ~rules.source_scripts:
+        return REJECTED
+    state[IS_STRAY] = 0
     kind = rules.kind[v]
     starts = rules.starts[v]
     is_letters = kind == LETTERS or kind == OTHER
     joins = not starts and (
         (is_letters and state[OPEN] == WORD) or (kind == DIGITS and state[OPEN] == NUMBER)
     )
+    if not joins:
+        is_past = starts and state[OPEN] == WORD and state[IS_WHOLE]
+        state[PAST_DEPTH] = state[FOLD_DEPTH] if is_past else 0
     if state[OPEN] != 0 and not joins:
         if state[OPEN] == WORD and state[DEPTH] == 0:
             state[OPEN] = 0  # a space alone: nothing was begun
@@ -429,6 +469,8 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
         state[END] = _ending_of_symbol(rules.end_action[v], state[END])
         if is_stray and state[LAST_BYTE] != PLURAL:
             state[END] = OPEN_MARK
+            state[IS_STRAY] = 1
+        state[BEFORE_MARK] = SPACE if starts else state[LAST_BYTE]
         state[IN_TOKEN] |= not rules.opens[v]
         state[LAST_BYTE] = rules.body[rules.body_start[v + 1] - 1]
         state[ENDABLE] = int(_may_end(rules, state))
@@ -466,6 +508,12 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def step_once(rules, before, v, state):  # type: ignore[no-untyped-def]
+    """`step` for callers in Python."""
+    return step(rules, before, v, state)
+
+
+@njit(**INNER)
 def is_repeat(rules, state):  # type: ignore[no-untyped-def]
     """Whether the open word is a content word that occurred before."""
     if not rules.content_once or state[OPEN] != WORD or state[DEPTH] < 2:
@@ -476,12 +524,16 @@ def is_repeat(rules, state):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
     """What may follow a piece wherever it stands: the loosest kind over all prefixes."""
     start_state(state)
     kind = rules.kind[v]
     if kind == SPECIAL:
+        return REJECTED
+    if rules.complete_end and rules.odd[v]:
+        return REJECTED
+    if rules.whole_words and rules.scripts[v] & ~rules.source_scripts:
         return REJECTED
     if kind == SYMBOLS:
         return int(rules.complete_end and rules.end_action[v] == NEVER)
@@ -545,6 +597,13 @@ def no_rules() -> Rules:
         opens=switch,
         pairs=numbers,
         quotes=kind,
+        fold=data,
+        fold_start=numbers,
+        scripts=numbers,
+        odd=switch,
+        follows=np.ones((1, 1), dtype=np.bool_),
+        source_pairs=none,
+        source_scripts=0,
         low=numbers,
         high=numbers,
         lexicon=data,

@@ -17,6 +17,7 @@ from sumfit.decoding.kernels.rules import (
     ENDABLE,
     FIELDS,
     HASH,
+    INNER,
     IS_CLOSABLE,
     N_ATOMS,
     OPEN,
@@ -97,7 +98,7 @@ class Nodes(NamedTuple):
     heap_word: Any
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _before(nodes, a, b):  # type: ignore[no-untyped-def]
     if nodes.heap_f[a] != nodes.heap_f[b]:
         return nodes.heap_f[a] > nodes.heap_f[b]
@@ -106,14 +107,14 @@ def _before(nodes, a, b):  # type: ignore[no-untyped-def]
     return nodes.heap_word[a] < nodes.heap_word[b]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _swap(nodes, a, b):  # type: ignore[no-untyped-def]
     for heap in (nodes.heap_node, nodes.heap_word):
         heap[a], heap[b] = heap[b], heap[a]
     nodes.heap_f[a], nodes.heap_f[b] = nodes.heap_f[b], nodes.heap_f[a]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
     nodes.heap_f[size] = f
     nodes.heap_node[size] = node
@@ -128,7 +129,7 @@ def _push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _pop(nodes, size):  # type: ignore[no-untyped-def]
     size -= 1
     _swap(nodes, 0, size)
@@ -146,7 +147,7 @@ def _pop(nodes, size):  # type: ignore[no-untyped-def]
         at = best
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(**INNER, fastmath=_FAST)
 def _dot(a, b, c):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(a.shape[0]):
@@ -154,7 +155,7 @@ def _dot(a, b, c):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(**INNER, fastmath=_FAST)
 def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
     """Set ``reach[j] = sum_{i<j} mass[i] * L[i, j]`` scaled to a peak of 1; return the peak."""
     n = mass.shape[0]
@@ -173,7 +174,7 @@ def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
     return peak
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(**INNER, fastmath=_FAST)
 def _dot4(a, b, c, d):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(a.shape[0]):
@@ -181,7 +182,7 @@ def _dot4(a, b, c, d):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def expand(  # type: ignore[no-untyped-def]
     graph, steps, reach, rest, kind, on_join, on_new, bounds
 ):
@@ -219,7 +220,7 @@ def expand(  # type: ignore[no-untyped-def]
     return base
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _best_child(bounds):  # type: ignore[no-untyped-def]
     best = -1
     peak = 0.0
@@ -230,7 +231,7 @@ def _best_child(bounds):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _bits(graph, spent, state):  # type: ignore[no-untyped-def]
     """Bits that are on after a step: phrases written, and words used up by closed atoms."""
     on = spent | (state[SET_NOW] & graph.needed)
@@ -241,7 +242,7 @@ def _bits(graph, spent, state):  # type: ignore[no-untyped-def]
     return on
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _open_bit(graph, state):  # type: ignore[no-untyped-def]
     """Bit of the word that is used up if the open word closes here, or 0."""
     if state[OPEN] == 1 and state[IS_CLOSABLE]:
@@ -251,7 +252,7 @@ def _open_bit(graph, state):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _child(rules, graph, nodes, node, scratch):  # type: ignore[no-untyped-def]
     """Find the best child of a prefix, or -1; children that break a rule are struck out.
 
@@ -287,13 +288,13 @@ def _child(rules, graph, nodes, node, scratch):  # type: ignore[no-untyped-def]
         bounds[w] = bound
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _value(nodes, node, w):  # type: ignore[no-untyped-def]
     """Log of the bound of a child, lifted above rounding."""
     return nodes.log_mass[node] + nodes.base[node] + math.log(nodes.bounds[node, w]) + _SLACK
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
     """Log of the bound on completions whose next word is no candidate and costs one of these."""
     best = -math.inf
@@ -308,7 +309,7 @@ def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _start(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
     """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
     reach = nodes.reach[0]
@@ -333,7 +334,7 @@ def _start(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
     return _outside(graph, nodes, 0, 0, graph.other_first_costs)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _make(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[no-untyped-def]
     """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
     nodes.parent[node] = top
