@@ -19,6 +19,7 @@ import regex
 from sumfit.decoding.kernels.lexicon import prefix_ranges
 from sumfit.decoding.kernels.rules import DIGITS, FREE, FULL_STOP, KEEP, LETTERS, NEVER, WELL
 from sumfit.decoding.lexicon import Lexicon
+from sumfit.decoding.punctuation import Punctuation, script_mask
 from sumfit.text import Tokenizer
 from sumfit.text.endings import DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
 
@@ -82,6 +83,12 @@ def word_hashes(words: frozenset[str]) -> Int64Array:
     return np.array(sorted(fold_hash(word) for word in words), dtype=np.int64)
 
 
+def _offsets(parts: list[bytes]) -> Int64Array:
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return offsets
+
+
 def _polynomial(data: bytes) -> int:
     value = 0
     for byte in data:
@@ -111,9 +118,11 @@ class PieceTables:
 
     Attributes:
         arrays: The arrays.
+        punctuation: Which marks may stand next to each other.
     """
 
     arrays: dict[str, Any]
+    punctuation: Punctuation
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         """Compute the arrays.
@@ -132,8 +141,6 @@ class PieceTables:
             body if other else text.casefold().encode("utf-8")
             for body, text, other in zip(bodies, texts, kind == 4, strict=True)
         ]
-        offsets = np.zeros(len(bodies) + 1, dtype=np.int64)
-        np.cumsum([len(body) for body in bodies], out=offsets[1:])
         is_symbol = ~np.isin(kind, (0, LETTERS, DIGITS, 4, FREE))
         symbols = [(v, texts[v], bool(starts[v])) for v in np.flatnonzero(is_symbol).tolist()]
         end_action = np.full(len(bodies), WELL, dtype=np.int8)
@@ -151,16 +158,20 @@ class PieceTables:
             "starts": starts,
             "capital": np.array([text[:1].isupper() for text in texts], dtype=np.bool_),
             "body": np.frombuffer(bytearray().join(bodies), dtype=np.uint8),
-            "body_start": offsets,
+            "body_start": _offsets(bodies),
             "fold_times": np.array([_signed(powers[len(data)]) for data in folded], np.int64),
             "fold_plus": np.array([_signed(_polynomial(data)) for data in folded], np.int64),
             "end_action": end_action,
             "opens": np.array([not text.strip(_OPENERS) for text in texts], dtype=np.bool_),
             "pairs": pairs,
             "quotes": quotes,
+            "fold": np.frombuffer(bytearray().join(folded), dtype=np.uint8),
+            "fold_start": _offsets(folded),
+            "scripts": np.array([script_mask(text) for text in texts], dtype=np.int64),
             "never_last": word_hashes(NEVER_LAST_WORDS),
             "seldom_last": word_hashes(DANGLING_WORDS - NEVER_LAST_WORDS),
         }
+        self.punctuation = Punctuation(texts, np.flatnonzero(is_symbol).tolist())
         self._by_lexicon: weakref.WeakKeyDictionary[Lexicon, LexiconTables] = (
             weakref.WeakKeyDictionary()
         )

@@ -241,6 +241,17 @@ def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
+def _stutters(rules, state, value):  # type: ignore[no-untyped-def]
+    """Whether the open word begins with the whole word before it: "Lim limit"."""
+    if not state[IS_STUTTER] or state[FOLD_DEPTH] <= state[PAST_DEPTH]:
+        return False
+    past = state[FIELDS + state[N_ATOMS] - 1]
+    if _is_in(rules.function_words, past):
+        return False
+    return not _is_in(rules.source_pairs, past * PAIR_BASE + value)
+
+
+@njit(**INNER)
 def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
     """Judge an atom that would close now; set SET_NOW."""
     state[SET_NOW] = state[SET]
@@ -302,6 +313,19 @@ def _close(state):  # type: ignore[no-untyped-def]
     state[N_ATOMS] += 1
     state[SET] = state[SET_NOW]
     state[OPEN] = 0
+
+
+@njit(**INNER)
+def _follow_stutter(rules, state, v, joins):  # type: ignore[no-untyped-def]
+    """Compare the open word, now longer by a piece, with the word before it."""
+    begin, end = rules.fold_start[v], rules.fold_start[v + 1]
+    past = state[PAST_DEPTH]
+    if state[FOLD_DEPTH] < past <= state[FOLD_DEPTH] + end - begin:
+        value = state[HASH] if joins else 0
+        for p in range(begin, begin + past - state[FOLD_DEPTH]):
+            value = value * FOLD_BASE + rules.fold[p] + 1
+        state[IS_STUTTER] = int(value == state[FIELDS + state[N_ATOMS] - 1])
+    state[FOLD_DEPTH] += end - begin
 
 
 @njit(**INNER)
@@ -410,6 +434,31 @@ def _decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
             return False
     state[UTF8] = follow
     return True
+
+
+@njit(**INNER)
+def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
+    """Whether a byte may come right after another one."""
+    if first >= 128 or second >= 128 or rules.follows[first, second]:
+        return True
+    is_number = 48 <= second <= 57 and 48 <= state[BEFORE_MARK] <= 57  # 10:30 and 1,000
+    return is_number and (first == COLON or first == COMMA)
+
+
+@njit(**INNER)
+def _may_stand(rules, before, v):  # type: ignore[no-untyped-def]
+    """Whether punctuation and spaces read as they should if a piece comes next."""
+    if rules.odd[v]:
+        return False
+    begin = rules.body_start[v]
+    last = before[LAST_BYTE]
+    if before[IS_BARE] or last == 0:
+        last = SPACE
+    if rules.starts[v] and last != SPACE:
+        if before[IS_STRAY] or not _may_touch(rules, before, last, SPACE):
+            return False
+        last = SPACE
+    return begin == rules.body_start[v + 1] or _may_touch(rules, before, last, rules.body[begin])
 
 
 @njit(**INNER)
