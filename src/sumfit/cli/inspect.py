@@ -96,7 +96,8 @@ def render(found: Inspection, *, n_words: int = 3, n_links: int = 2) -> str:
         head = f"{mark}{view.index:>5} {view.reach:>5.2f}  {'  '.join(names)}"
         lines.append((f"{head} -> {arrows}" if arrows else head)[:_WIDTH].rstrip())
     if skipped:
-        lines.append(f"{skipped} vertices that are hardly ever passed are left out")
+        what = "1 vertex that is" if skipped == 1 else f"{skipped} vertices that are"
+        lines.append(f"{what} hardly ever passed, left out")
     lines.append("")
     lines.append("path      " + " ".join(str(vertex) for vertex in (0, *found.path)) + " end")
     return "\n".join(lines)

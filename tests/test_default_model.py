@@ -1,0 +1,107 @@
+"""The model inside the package: complete, small, and good enough to be called one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sumfit import Summarizer, measure
+from sumfit.runtime import default_model_path
+from sumfit.text import ends_completely
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+pytestmark = pytest.mark.skipif(
+    not (default_model_path() / "config.json").is_file(),
+    reason="this checkout has no embedded model",
+)
+
+
+@pytest.fixture(scope="module")
+def default() -> Summarizer:
+    return Summarizer.from_pretrained()
+
+
+@pytest.fixture(scope="module")
+def english() -> list[str]:
+    files = sorted((EXAMPLES / "texts").glob("*.txt"))
+    return [file.read_text(encoding="utf-8") for file in files if "-awkward-" not in file.name]
+
+
+def test_the_weights_fit_the_package() -> None:
+    size = sum(file.stat().st_size for file in default_model_path().iterdir())
+    assert size < 35 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("unit", "limit"), [("words", 8), ("chars", 40), ("chars", 60), ("bytes", 155), ("tokens", 12)]
+)
+def test_every_example_fits_and_ends(
+    default: Summarizer, english: list[str], unit: str, limit: int
+) -> None:
+    for text, summary in zip(english, default(english, **{f"max_{unit}": limit}), strict=True):
+        assert summary.error is None
+        assert 0 < measure(summary.text, unit, tokenizer=default.tokenizer) <= limit
+        assert summary.complete
+        assert ends_completely(summary.text)
+        known = {word.lower() for word in re.findall(r"[^\W\d_]+", text)}
+        lexicon = default.model.lexicon
+        assert lexicon is not None
+        for word in re.findall(r"[^\W\d_]+", summary.text):
+            assert word.lower() in known or word in lexicon, (word, summary.text)
+
+
+def test_summaries_are_about_their_text(default: Summarizer, english: list[str]) -> None:
+    shares = []
+    for text, summary in zip(english, default(english, max_chars=60), strict=True):
+        known = {word.lower()[:4] for word in re.findall(r"[^\W\d_]{4,}", text)}
+        words = [word.lower()[:4] for word in re.findall(r"[^\W\d_]{4,}", summary.text)]
+        shares.append(sum(word in known for word in words) / len(words) if words else 1.0)
+    assert sum(shares) / len(shares) > 0.75
+
+
+def test_news_is_proved_best(default: Summarizer, english: list[str]) -> None:
+    news = english[:7]
+    assert all(summary.optimal for summary in default(news, max_words=8))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
+def test_one_command_needs_little_memory(english: list[str]) -> None:
+    code = (
+        "import resource, sys\n"
+        "from sumfit.cli.app import run\n"
+        f"code = run([{english[0]!r}, '--max-chars', '63'])\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+        "sys.exit(code)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "SUMFIT_MODEL"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+        env=environment,
+    )
+    summary, memory = done.stdout.splitlines()
+    assert 0 < len(summary) <= 63
+    assert int(memory) < 700
+
+
+def test_the_example_script(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "run"), "news-bridge", "one-word"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+        cwd=tmp_path,
+        encoding="utf-8",
+    )
+    assert "01-news-bridge: " in done.stdout
+    assert done.stdout.rstrip().endswith(" 0 limits broken")
