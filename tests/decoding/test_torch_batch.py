@@ -53,9 +53,10 @@ def random_batch(rng, size=12, n_words=5):
     )
 
 
-def test_batched_path_map_is_the_enumerated_maximum():
+@pytest.mark.parametrize("n_batches", [25, pytest.param(840, marks=pytest.mark.slow)])
+def test_batched_path_map_is_the_enumerated_maximum(n_batches):
     rng = np.random.default_rng(81)
-    for _ in range(25):
+    for _ in range(n_batches):
         dags, options, budgets = random_batch(rng)
         for dag, budget, found in zip(
             dags,
@@ -76,11 +77,12 @@ def test_batched_path_map_is_the_enumerated_maximum():
             assert found.best.optimal
 
 
+@pytest.mark.parametrize("n_batches", [25, pytest.param(840, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("beam_size", [2, 20])
-def test_what_the_batched_beam_calls_optimal_is_the_enumerated_maximum(beam_size):
+def test_what_the_batched_beam_calls_optimal_is_the_enumerated_maximum(beam_size, n_batches):
     rng = np.random.default_rng(82)
     n_optimal, n_other = 0, 0
-    for _ in range(25):
+    for _ in range(n_batches):
         dags, options, budgets = random_batch(rng)
         results = decode_batch(dags, budget=budgets, beam_size=beam_size, n_best=2, **options)
         for dag, budget, found in zip(dags, budgets, results, strict=True):
