@@ -40,13 +40,13 @@ def keeps_scripts(summary: str, source: str) -> bool:
         source: The source.
 
     Returns:
-        ``False`` if it has letters of a script that the source does not have, or is mainly in
-        one that makes less than a tenth of the source's letters.
+        ``False`` if it has letters of a script that the source does not have, is mainly in one
+        that makes less than a tenth of the source's letters, or has no letter where the source
+        has some.
     """
-    found = scripts_of(summary)
+    found, given = scripts_of(summary), scripts_of(source)
     if not found:
-        return True
-    given = scripts_of(source)
+        return not given
     if set(found) - set(given):
         return False
     main = found.most_common(1)[0][0]
