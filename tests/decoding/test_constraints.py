@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 
@@ -109,6 +112,11 @@ def plain_check(
         if options.source_names_only and kind == "word" and text[0].isupper():
             if text not in in_source and not (text in known and text.lower() in known):
                 return False
+    text = tokenizer.decode(ids)
+    if not options.repeat_words and stutters(text):
+        return False
+    if not options.dangling_end and ODD.search(text):
+        return False
     size = options.no_repeat_ngram
     if size:
         grams = [tuple(folded[i : i + size]) for i in range(len(folded) - size + 1)]
@@ -122,6 +130,25 @@ def plain_check(
     if options.dangling_end:
         return True
     return any(kind != "symbol" for kind, _ in atoms) and ends_completely(tokenizer.decode(ids))
+
+
+ODD = re.compile(
+    r"[:;,!?)\]}][A-Za-z_]|(?<!\d)[:,]\d|[;!?)\]}]\d|[:;,!][:;,.]|\?[:;,.]|\.\."
+    r"|(?:^| )[:;,.!?)\]}]|[(\[{][ :;,.!?]"
+)
+
+
+def stutters(text: str) -> bool:
+    """Whether a word begins with the content word before it, written here for ASCII alone."""
+    tokens = text.split(" ")
+    for before, after in itertools.pairwise(tokens):
+        first = re.fullmatch(r"[\"'(]*([^\W\d_]+)", before)
+        second = re.match(r"[^\W\d_]+", after)
+        if first and second and first[1].casefold() not in FUNCTION_WORDS:
+            one, two = first[1].casefold(), second[0].casefold()
+            if two.startswith(one) and two != one:
+                return True
+    return False
 
 
 def contains(words: list[str], phrase: list[str]) -> bool:
@@ -489,3 +516,54 @@ def test_marks_that_close_nothing_do_not_end_an_output(
         assert compiled.accepts(tokenizer.encode(text)) is allowed, text
         if allowed:
             assert ends_completely(text)
+
+
+def tokens_of(tokenizer: Tokenizer, text: str) -> tuple[int, ...]:
+    return tuple(tokenizer.encode(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "is_accepted"),
+    [
+        ("Ran Runner", "Runner", True),
+        ("Run runner", "The runner", False),
+        ("Run runner", "A run Runner won", True),  # the source has the two in a row
+        ("in Inca", "", True),  # a function word
+        ("run the runner", "", True),
+        ("run, runner", "", True),  # not side by side
+        ("run runs", "", False),
+        ("London Lo", "", True),
+        ("race:coach", "", False),
+        ("race:coach", "see race:coach", True),
+        ("race: coach", "", True),
+        ("at 10:30", "", True),
+        ("1,000 races", "", True),
+        ("race,1", "", False),
+        ("race of the U.S..", "", False),
+        ("the race , London", "", False),
+        ("the race , London", "The man , the woman .", True),  # tokenised text
+        ("( the race)", "", False),
+        ("race (London)", "", True),
+        ("race:.", "", False),
+        ("race! run", "", True),
+        ("man’ run", "", False),  # closes what was never opened
+        ("men’s run", "", True),
+        ("‘man’ run", "", True),
+    ],
+)
+def test_stutters_and_heaps_of_marks(text: str, source: str, is_accepted: bool) -> None:
+    words = ["run", "runs", "runner", "race", "Lo", "London", "Inca", "man", "men", "coach", "s"]
+    tokenizer = Tokenizer.train([*TEXTS, "‘man’ men’s 10:30 U.S..", "man’ ‘man " * 30] * 2, vocab_size=330)
+    lexicon = Lexicon.from_words([*words, *map(str.capitalize, words), *"the of at in U S".split()])
+    rules = Constraints(repeat_words=False, dangling_end=False).compile(tokenizer, lexicon, source)
+    assert rules.accepts(tokens_of(tokenizer, text)) == is_accepted
+
+
+def test_scripts_that_the_source_does_not_use_are_left_out() -> None:
+    russian, english = "Мост через реку закроют", "The bridge will close"
+    tokenizer = Tokenizer.train([russian, english] * 8, vocab_size=420)
+    lexicon = Lexicon.from_words([*russian.split(), *english.split()])
+    for source, kept, dropped in ((english, english, russian), (russian, russian, english)):
+        rules = Constraints(whole_words=True).compile(tokenizer, lexicon, source)
+        assert rules.accepts(tokens_of(tokenizer, kept))
+        assert not rules.accepts(tokens_of(tokenizer, dropped))
