@@ -111,6 +111,38 @@ def test_a_summarizer_uses_it_in_batches(model: ModelDirectory, texts: tuple[str
     assert type(together[-1].error).__name__ == "EmptyInputError"
 
 
+@pytest.mark.parametrize("method", ["pathmap", "seqmap-beam"])
+@pytest.mark.parametrize(("unit", "limit"), [("chars", 30), ("words", 5), ("cells", 30)])
+def test_graphs_are_decoded_in_batches_on_the_device(
+    model: ModelDirectory, texts: tuple[str, ...], method: str, unit: str, limit: int
+) -> None:
+    fit = Summarizer.from_pretrained(model.path, backend="torch", device="cpu", n_workers=1)
+    keywords = {f"max_{unit}": limit, "constraints": False, "method": method}
+    together = fit([*texts, "", "Short."], batch_size=8, **keywords)
+    for text, summary in zip(texts, together, strict=False):
+        alone = fit(text, **keywords)
+        assert summary.text == alone.text
+        assert 0 < summary.length <= limit
+        assert math.isclose(summary.log_prob, alone.log_prob, abs_tol=1e-3)
+    assert type(together[-2].error).__name__ == "EmptyInputError"
+    assert together[-1].origin == "source"
+
+
+def test_batches_of_several_candidates_and_limits(
+    model: ModelDirectory, texts: tuple[str, ...]
+) -> None:
+    fit = Summarizer.from_pretrained(model.path, backend="torch", device="cpu", n_workers=1)
+    limits = [20 + 5 * number for number in range(len(texts))]
+    keywords = {"constraints": False, "method": "seqmap-beam", "n_best": 3}
+    summaries = fit(list(texts), max_chars=limits, batch_size=8, **keywords)
+    for summary, limit in zip(summaries, limits, strict=True):
+        listed = [summary, *summary.alternatives]
+        assert summary.limit == limit
+        assert len({one.text for one in listed}) == len(listed) >= 2
+        assert all(one.length <= limit for one in listed)
+        assert summary.timings["decode"] > 0
+
+
 def test_unknown_choices(model: ModelDirectory) -> None:
     with pytest.raises(ConfigError, match=r"device 'warp' cannot be used here \("):
         load_backend(model, backend="torch", device="warp")

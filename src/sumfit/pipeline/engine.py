@@ -11,9 +11,16 @@ import time
 from collections.abc import Mapping, Sequence
 
 from sumfit.dag import DAG
-from sumfit.errors import ConfigError, ConstraintError, InfeasibleBudgetError, SumfitError
+from sumfit.errors import (
+    ConfigError,
+    ConstraintError,
+    InfeasibleBudgetError,
+    SumfitError,
+    UnsupportedScriptError,
+)
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, resolve_budget
+from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options
@@ -22,6 +29,7 @@ from sumfit.pipeline.results import ResultMaker
 from sumfit.pipeline.search import Candidate, GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory
+from sumfit.text.scripts import foreign_script
 
 __all__ = ["Engine"]
 
@@ -84,11 +92,19 @@ class Engine:
         started = time.perf_counter()
         graphs = iter(self.backend.graphs(wanted) if wanted else [])
         forward_s = (time.perf_counter() - started) / max(1, len(wanted))
+        dags = [next(graphs) if item.graph is not None else None for item in prepared]
+        started = time.perf_counter()
+        together = self._on_device(prepared, dags, options)
+        decode_s = (time.perf_counter() - started) / max(1, len(together))
         results = []
-        for item in prepared:
-            dag = next(graphs) if item.graph is not None else None
-            timings = {"encode": item.encode_s, "forward": forward_s if dag else 0.0}
-            results.append(self.finish(item, dag, options, timings))
+        for number, (item, dag) in enumerate(zip(prepared, dags, strict=True)):
+            early = {0: together[number]} if number in together else None
+            timings = {
+                "encode": item.encode_s,
+                "forward": forward_s if dag else 0.0,
+                "decode": decode_s if early else 0.0,
+            }
+            results.append(self.finish(item, dag, options, timings, early))
         return results
 
     def prepare(self, job: Job, options: Options) -> Prepared:
@@ -113,8 +129,9 @@ class Engine:
             except SumfitError as error:
                 requests.append(error)
         undone = [item for item in self._good(requests) if not self._is_kept(source, item, options)]
-        graph = self.graph_request(source, undone) if undone else None
-        return Prepared(source, requests, graph, time.perf_counter() - started)
+        refusal = self._refusal(source)
+        graph = self.graph_request(source, undone) if undone and not refusal else None
+        return Prepared(source, requests, graph, time.perf_counter() - started, refusal)
 
     def source(self, text: object, options: Options) -> Source:
         """Normalise and encode a text.
@@ -172,6 +189,7 @@ class Engine:
         dag: DAG | None,
         options: Options,
         timings: Mapping[str, float],
+        early: Mapping[int, list[Candidate]] | None = None,
     ) -> list[Summary]:
         """Search a text's graph once for each of its requests and wrap up what is found.
 
@@ -180,6 +198,7 @@ class Engine:
             dag: Its graph, ``None`` if no request needs one.
             options: The caller's options.
             timings: Seconds by stage so far.
+            early: Candidates found already, by the place of their request.
 
         Returns:
             One summary per request; what failed has its ``error`` set.
@@ -187,21 +206,13 @@ class Engine:
         source = prepared.source
         make = ResultMaker(source, options, self.model.tokenizer)
         if source is None or dag is None:
-            return [
-                make.failed(item) if isinstance(item, SumfitError) else make.copied(item)
-                for item in prepared.requests
-            ]
+            return [self._unsearched(make, item, prepared.refusal) for item in prepared.requests]
         started = time.perf_counter()
-        search = GraphSearch(
-            dag=dag,
-            options=options,
-            ending=options.ending or self.model.config.ending,
-            constraints=self._constraints.compile(options, source.text),
-            tokenizer=self.model.tokenizer,
-            source=source.read,
-        )
-        early = self._from_one_search(search, prepared, options)
-        timings = {**timings, "decode": time.perf_counter() - started}
+        search = self._search(source, dag, options)
+        if early is None:
+            early = self._from_one_search(search, prepared, options)
+        decode_s = timings.get("decode", 0.0) + time.perf_counter() - started
+        timings = {**timings, "decode": decode_s}
         results = []
         for place, request in enumerate(prepared.requests):
             if isinstance(request, SumfitError):
@@ -212,11 +223,38 @@ class Engine:
                 results.append(self._decoded(search, request, early.get(place), make, timings))
         return results
 
+    def _unsearched(
+        self, make: ResultMaker, request: LengthRequest | SumfitError, refusal: SumfitError | None
+    ) -> Summary:
+        """The summary of a request that needs no graph, or of a text that the model cannot read."""
+        if isinstance(request, SumfitError):
+            return make.failed(request)
+        assert make.source is not None
+        if refusal is None or self._is_kept(make.source, request, make.options):
+            return make.copied(request)
+        if make.options.on_infeasible == "cut":
+            return make.cut(request)
+        return make.failed(refusal, request)
+
+    def _refusal(self, source: Source) -> UnsupportedScriptError | None:
+        """Why the model cannot read a text: its writing system."""
+        config = self.model.config
+        found = foreign_script(source.read, config.scripts) if config.scripts else None
+        if found is None:
+            return None
+        script, share = found
+        known = " and ".join(config.scripts)
+        return UnsupportedScriptError(
+            f"model {config.name!r} reads {known}, but {share:.0%} of this text's letters are "
+            f"{script} or of other scripts; use a model trained on it, or ask for "
+            "on_infeasible='cut'"
+        )
+
     def _decoded(
         self,
         search: GraphSearch,
         request: LengthRequest,
-        early: Candidate | None,
+        early: list[Candidate] | None,
         make: ResultMaker,
         timings: Mapping[str, float],
     ) -> Summary:
@@ -226,7 +264,7 @@ class Engine:
         started = time.perf_counter()
         try:
             candidates = (
-                [early]
+                early
                 if early
                 else search.find(
                     request,
@@ -253,7 +291,7 @@ class Engine:
 
     def _from_one_search(
         self, search: GraphSearch, prepared: Prepared, options: Options
-    ) -> dict[int, Candidate]:
+    ) -> dict[int, list[Candidate]]:
         """Candidates of many "at most" limits by the place of their request, if that pays."""
         source = prepared.source
         assert source is not None
@@ -283,7 +321,38 @@ class Engine:
             )
         except SumfitError:
             return {}  # each limit is searched by itself and has an error of its own
-        return {place: item for place, item in zip(places, found, strict=True) if item}
+        return {place: [item] for place, item in zip(places, found, strict=True) if item}
+
+    def _on_device(
+        self, prepared: Sequence[Prepared], dags: Sequence[DAG | None], options: Options
+    ) -> dict[int, list[Candidate]]:
+        """Candidates by the number of their text, decoded in one batch where the backend can."""
+        device = self.backend.device
+        if device is None or not can_batch(options) or constraints_of(options) is not None:
+            return {}
+        tasks: dict[int, BatchTask] = {}
+        for number, (item, dag) in enumerate(zip(prepared, dags, strict=True)):
+            request = item.requests[0]
+            if dag is None or item.source is None or len(item.requests) > 1:
+                continue
+            if isinstance(request, SumfitError):
+                continue
+            longest = source_length(item.source.text, request, self.model.tokenizer)
+            search = self._search(item.source, dag, options)
+            tasks[number] = BatchTask(search, request, longest, self._bonus(request, options))
+        n_wanted = self._rerankers.n_candidates(options)
+        found = decode_together(list(tasks.values()), n_wanted=n_wanted, device=device)
+        return {number: some for number, some in zip(tasks, found, strict=True) if some}
+
+    def _search(self, source: Source, dag: DAG, options: Options) -> GraphSearch:
+        return GraphSearch(
+            dag=dag,
+            options=options,
+            ending=options.ending or self.model.config.ending,
+            constraints=self._constraints.compile(options, source.text),
+            tokenizer=self.model.tokenizer,
+            source=source.read,
+        )
 
     def _bonus(self, request: LengthRequest, options: Options) -> float:
         bonus = options.bonus

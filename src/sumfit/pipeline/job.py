@@ -44,12 +44,14 @@ class Prepared:
         requests: One for each summary wanted, or the error that stands in its place.
         graph: What to ask of the backend; ``None`` if no summary needs the model.
         encode_s: Seconds that making it ready took.
+        refusal: Why the model cannot read the text, if it cannot.
     """
 
     source: Source | None
     requests: Sequence[LengthRequest | SumfitError]
     graph: GraphRequest | None
     encode_s: float
+    refusal: SumfitError | None = None
 
 
 def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:

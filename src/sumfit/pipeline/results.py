@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import regex
+
 from sumfit.errors import InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest
@@ -20,6 +22,8 @@ from sumfit.text import Tokenizer, ends_completely
 __all__ = ["ResultMaker"]
 
 _ELLIPSIS = "…"
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_CUTTABLE = regex.compile(rf" *(?:(?=[{_UNSPACED}])\X[、。，；：！？）」』ー]*|[^ {_UNSPACED}]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ class ResultMaker:
     def cut(self, request: LengthRequest) -> Summary:
         """The source's first words that fit, with an ellipsis: a last resort that shows it is one.
 
+        Scripts that are written without spaces are cut between two characters.
+
         Args:
             request: The length request.
 
@@ -100,7 +106,7 @@ class ResultMaker:
             ellipsis fits, or no cut is long enough.
         """
         assert self.source is not None
-        words = self.source.read.split(" ")
+        words = _CUTTABLE.findall(self.source.read)
         low, high = 0, len(words)
         while low < high:  # the longest head that fits; lengths grow with every word
             middle = (low + high + 1) // 2
@@ -160,4 +166,4 @@ class ResultMaker:
 
 
 def _head(words: list[str], n_words: int) -> str:
-    return " ".join(words[:n_words]).rstrip(",;:-–—(") + _ELLIPSIS
+    return "".join(words[:n_words]).rstrip(",;:-–—(、，；：（") + _ELLIPSIS

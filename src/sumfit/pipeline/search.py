@@ -33,7 +33,7 @@ from sumfit.text.scripts import keeps_scripts
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
 
-__all__ = ["Candidate", "GraphSearch", "says_something", "source_length"]
+__all__ = ["Candidate", "GraphSearch", "says_something", "source_length", "without_proof"]
 
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
@@ -122,7 +122,7 @@ class GraphSearch:
         """
         costs = unit_costs(self.tokenizer, request.unit)
         most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
-        budget = self._spendable(request.budget, longest, costs)
+        budget = self.spendable(request.budget, longest, costs)
         while True:
             settings = self._settings(costs, budget, bonus)
             try:
@@ -137,8 +137,8 @@ class GraphSearch:
             raise _infeasible(
                 request, is_foreign=not any(keeps_scripts(text, self.source) for text in texts)
             )
-        if not self._is_certain(costs, request):
-            kept = [_without_proof(candidate) for candidate in kept]
+        if not self.is_certain(costs, request):
+            kept = [without_proof(candidate) for candidate in kept]
         return kept[:n_wanted]
 
     def find_each(
@@ -155,16 +155,16 @@ class GraphSearch:
             What `find` would return first for each request, ``None`` where it has to be asked.
         """
         costs = unit_costs(self.tokenizer, requests[0].unit)
-        spendable = [self._spendable(item.budget, longest, costs) for item in requests]
+        spendable = [self.spendable(item.budget, longest, costs) for item in requests]
         settings = self._settings(costs, max(spendable, key=lambda item: item.high), bonus)
         del settings["method"]
         found = decode_all_lengths(self.dag, **settings)
         results: list[Candidate | None] = []
         for request, budget in zip(requests, spendable, strict=True):
             hypothesis = found.get(budget.high)
-            kept = self._verified([hypothesis] if hypothesis else [], request, longest)[0]
-            if kept and not self._is_certain(costs, request):
-                kept = [_without_proof(candidate) for candidate in kept]
+            kept = self.verified([hypothesis] if hypothesis else [], request, longest)[0]
+            if kept and not self.is_certain(costs, request):
+                kept = [without_proof(candidate) for candidate in kept]
             results.append(kept[0] if kept else None)
         return results
 
@@ -199,23 +199,41 @@ class GraphSearch:
         n_hypotheses = n_wanted
         while True:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
-            kept, excess = self._verified(found, request, longest)
+            kept, excess = self.verified(found, request, longest)
             if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
                 return kept, excess, found
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
-    def _spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
-        """The request's interval, lowered to what the source and the graph can spend at all."""
+    def spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
+        """Lower a request's interval to what the source and the graph can spend at all.
+
+        Args:
+            budget: The interval.
+            longest: As in `find`.
+            costs: Costs in the request's unit.
+
+        Returns:
+            The interval for the decoder.
+        """
         payable = costs.cost[self.dag.word_ids]
         payable = payable[payable < FORBIDDEN]
         capacity = int(payable.max(initial=0)) * (self.dag.n_vertices - 2) + 1
         high = max(min(budget.high, longest, capacity), budget.low)
         return budget if high >= budget.high else _lowered(budget, high)
 
-    def _verified(
+    def verified(
         self, found: Iterable[Hypothesis], request: LengthRequest, longest: int
     ) -> tuple[list[Candidate], int]:
-        """Strings that fit, and by how much the nearest of the others is too long (0: none is)."""
+        """Keep the hypotheses whose strings keep every promise.
+
+        Args:
+            found: Hypotheses, best first.
+            request: The length request.
+            longest: As in `find`.
+
+        Returns:
+            The candidates, and by how much the nearest of the others is too long (0: none is).
+        """
         must_end = self.constraints is not None and not self.options.dangling_end
         most = max(longest, request.budget.low)
         kept: list[Candidate] = []
@@ -240,8 +258,16 @@ class GraphSearch:
                 kept.append(Candidate(text, hypothesis, rank))
         return kept, least_excess
 
-    def _is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
-        """Whether the sum of costs is the measured length, so that the search proves something."""
+    def is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
+        """Whether the sum of costs is the measured length, so that the search proves something.
+
+        Args:
+            costs: Costs in the request's unit.
+            request: The length request.
+
+        Returns:
+            The verdict.
+        """
         if costs.exact or request.unit.name == "tokens":
             return True
         if request.unit.name not in _ADDITIVE_ON_ASCII:
@@ -275,7 +301,15 @@ def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:
     return tokenizer.decode(words)
 
 
-def _without_proof(candidate: Candidate) -> Candidate:
+def without_proof(candidate: Candidate) -> Candidate:
+    """A candidate of a unit whose sums prove nothing.
+
+    Args:
+        candidate: The candidate.
+
+    Returns:
+        The same without certificate.
+    """
     hypothesis = replace(candidate.hypothesis, optimal=False, gap=float(np.inf))
     return replace(candidate, hypothesis=hypothesis)
 

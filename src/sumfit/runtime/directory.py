@@ -49,6 +49,7 @@ class ModelConfig:
         bonus: Score added per token in the search, nats by unit name, with ``"default"``.
         mbr_temperature: Temperature of the n-best posterior for minimum Bayes risk.
         profiles: Text profiles that the training text covered.
+        scripts: Writing systems that it covered, such as ``Latin``; empty for any.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ModelConfig:
     bonus: Mapping[str, float] = field(default_factory=dict)
     mbr_temperature: float = 1.0
     profiles: tuple[str, ...] = ("natural",)
+    scripts: tuple[str, ...] = ()
 
     def bonus_for(self, unit: str) -> float:
         """Score added per token when the limit counts ``unit``.
@@ -214,6 +216,7 @@ def _read_config(file: Path) -> ModelConfig:
         bonus={str(key): _number(value, f"bonus.{key}", file) for key, value in bonus.items()},
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
         profiles=tuple(str(name) for name in profiles),
+        scripts=tuple(str(name) for name in _field(values, "scripts", list, file, default=[])),
     )
 
 

@@ -40,6 +40,10 @@ class Backend(Protocol):
         """What computes, for the records: ``"onnx-int8"``, ``"torch-cuda"``."""
 
     @property
+    def device(self) -> str | None:
+        """Torch device on which graphs may be decoded in batches; ``None`` for none."""
+
+    @property
     def batch_size(self) -> int:
         """How many items one call should hold; 1 where batches gain nothing."""
 

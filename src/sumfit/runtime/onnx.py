@@ -66,6 +66,11 @@ class OnnxBackend:
         return f"onnx-{self._precision}"
 
     @property
+    def device(self) -> None:
+        """``None``: graphs are decoded on the CPU, one by one."""
+        return None
+
+    @property
     def batch_size(self) -> int:
         """1: every text has its own call."""
         return 1

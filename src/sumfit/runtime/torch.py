@@ -72,6 +72,11 @@ class TorchBackend:
         return f"torch-{self._device.type}-{self._precision}"
 
     @property
+    def device(self) -> str:
+        """Where graphs may be decoded in batches."""
+        return str(self._device)
+
+    @property
     def batch_size(self) -> int:
         """Texts that one call should hold."""
         return self._batch_size

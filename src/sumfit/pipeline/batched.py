@@ -1,0 +1,105 @@
+"""Many graphs decoded in one batch on the backend's device.
+
+Owns which calls can be batched and how their results become candidates. Does not own batched
+decoding (`sumfit.decoding.torch_batch`), which is imported only when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sumfit.hypothesis import NBest
+from sumfit.length import LengthRequest, unit_costs
+from sumfit.pipeline.options import Options
+from sumfit.pipeline.search import Candidate, GraphSearch, without_proof
+
+__all__ = ["BatchTask", "can_batch", "decode_together"]
+
+_METHODS = ("pathmap", "seqmap-beam")
+
+
+class BatchTask(NamedTuple):
+    """One graph with its request.
+
+    Attributes:
+        search: Graph and options, without constraints.
+        request: The length request.
+        longest: Most that the summary itself may measure beside the request's limit.
+        bonus: Score per token, in nats.
+    """
+
+    search: GraphSearch
+    request: LengthRequest
+    longest: int
+    bonus: float
+
+
+def can_batch(options: Options) -> bool:
+    """Whether a call's options allow a batch; it must have no constraints either.
+
+    Args:
+        options: The caller's options.
+
+    Returns:
+        The verdict.
+    """
+    return options.method in _METHODS and options.seed is None
+
+
+def decode_together(
+    tasks: Sequence[BatchTask], *, n_wanted: int, device: str
+) -> list[list[Candidate]]:
+    """Decode graphs in one batch.
+
+    Args:
+        tasks: Graphs with their requests, without constraints.
+        n_wanted: Candidates wanted of each.
+        device: Torch device.
+
+    Returns:
+        For each graph its verified candidates; none where it has to be decoded by itself (other
+        unit or bonus than the first, nothing that fits among what was found).
+    """
+    if not tasks:
+        return []
+    from sumfit.decoding.torch_batch import decode_batch
+
+    first = tasks[0]
+    costs = unit_costs(first.search.tokenizer, first.request.unit)
+    same = [
+        number
+        for number, task in enumerate(tasks)
+        if task.request.unit == first.request.unit and task.bonus == first.bonus
+    ]
+    options = first.search.options
+    found = decode_batch(
+        [tasks[number].search.dag for number in same],
+        unit_cost=costs.cost,
+        first_cost=costs.first_cost,
+        budget=[
+            tasks[number].search.spendable(
+                tasks[number].request.budget, tasks[number].longest, costs
+            )
+            for number in same
+        ],
+        method=options.method,
+        ending=first.search.ending,  # type: ignore[arg-type]
+        bonus=first.bonus,
+        beam_size=max(options.beam_size, n_wanted),
+        words_per_vertex=options.words_per_vertex,
+        n_best=n_wanted,
+        device=device,
+    )
+    results: list[list[Candidate]] = [[] for _ in tasks]
+    for number, one in zip(same, found, strict=True):
+        if not isinstance(one, NBest):
+            continue
+        task = tasks[number]
+        kept, _ = task.search.verified(one, task.request, task.longest)
+        if len(kept) < n_wanted <= len(one):
+            continue  # some strings failed: a longer list may have others
+        if not task.search.is_certain(costs, task.request):
+            kept = [without_proof(candidate) for candidate in kept]
+        results[number] = kept[:n_wanted]
+    return results
