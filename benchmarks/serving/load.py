@@ -220,7 +220,7 @@ def start_server(model: str | None, log: Any, *flags: str) -> tuple[subprocess.P
     if model is not None:
         command += ["--model", model]
     process = subprocess.Popen(command, stderr=log, stdout=log)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 400
     while time.monotonic() < deadline:
         try:
             with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2):

@@ -42,7 +42,7 @@ def server(
             command("--port", str(free_port), "--model", str(tiny_model)), stderr=stream
         )
     url = f"http://127.0.0.1:{free_port}"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 400
     while True:
         assert time.monotonic() < deadline, log.read_text(encoding="utf-8")
         assert process.poll() is None, log.read_text(encoding="utf-8")
