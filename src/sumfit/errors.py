@@ -8,6 +8,7 @@ value was given and what to do about it::
     ├── InputError(ValueError)             a text, file or record that cannot be used
     │   ├── EmptyInputError                nothing but white space
     │   ├── InputTooLongError              longer than the caller allows
+    │   ├── UnsupportedScriptError         in a writing system the model cannot read
     │   └── DataFormatError                a file or record that does not parse
     ├── BudgetError(ValueError)            a length limit that makes no sense
     │   ├── UnknownUnitError               unit or preset nobody has heard of
@@ -50,6 +51,7 @@ __all__ = [
     "TimeLimitError",
     "TrainingError",
     "UnknownUnitError",
+    "UnsupportedScriptError",
 ]
 
 
@@ -86,6 +88,10 @@ class InputTooLongError(InputError):
     """A text longer than the caller allows."""
 
     http_status = 413
+
+
+class UnsupportedScriptError(InputError):
+    """A text in a writing system that the model was not trained on."""
 
 
 class DataFormatError(InputError):

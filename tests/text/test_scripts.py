@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sumfit.text.scripts import keeps_scripts, scripts_of
+from sumfit.text.scripts import foreign_script, keeps_scripts, scripts_of
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,21 @@ def test_letters_are_counted_by_script(text: str, expected: dict[str, int]) -> N
 )
 def test_a_summary_keeps_the_scripts_of_its_source(summary: str, source: str, kept: bool) -> None:
     assert keeps_scripts(summary, source) is kept
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The bridge closes on Tuesday", None),
+        ("", None),
+        ("12 %", None),
+        ("Coach Иван Петров spoke to the press on Monday", None),  # foreign words within
+        ("Мост закроют до осени", ("Cyrillic", 1.0)),
+        ("AB 東京の中心部", ("CJK", 0.75)),
+        ("Zoë naïve", None),
+    ],
+)
+def test_a_text_mainly_of_another_script_is_named(
+    text: str, expected: tuple[str, float] | None
+) -> None:
+    assert foreign_script(text, ["Latin"]) == expected

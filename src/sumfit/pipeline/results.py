@@ -106,7 +106,7 @@ class ResultMaker:
             ellipsis fits, or no cut is long enough.
         """
         assert self.source is not None
-        words = _CUTTABLE.findall(self.source.read)
+        words = _CUTTABLE.findall(self.source.text)
         low, high = 0, len(words)
         while low < high:  # the longest head that fits; lengths grow with every word
             middle = (low + high + 1) // 2

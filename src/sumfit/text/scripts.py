@@ -1,19 +1,21 @@
 """Which writing systems a text uses.
 
-Owns `scripts_of` and `keeps_scripts`: a summary must be in the writing of its source, so that a
-model which cannot write it says so instead of answering in another language.
+Owns `scripts_of`, `keeps_scripts` and `foreign_script`: a summary must be in the writing of its
+source, so that a model which cannot write it says so instead of answering in another language.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
 from functools import lru_cache
 
-__all__ = ["keeps_scripts", "scripts_of"]
+__all__ = ["foreign_script", "keeps_scripts", "scripts_of"]
 
 _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "HALFWIDTH": "CJK", "FULLWIDTH": "LATIN"}
 _LEAST_SHARE = 0.1
+_HALF = 0.5
 
 
 def scripts_of(text: str) -> Counter[str]:
@@ -51,6 +53,28 @@ def keeps_scripts(summary: str, source: str) -> bool:
         return False
     main = found.most_common(1)[0][0]
     return given[main] >= _LEAST_SHARE * sum(given.values())
+
+
+def foreign_script(text: str, known: Collection[str]) -> tuple[str, float] | None:
+    """Find the script that a text is mainly written in, if that is none of the known ones.
+
+    Args:
+        text: The text.
+        known: Scripts, in any case: ``Latin``.
+
+    Returns:
+        The script and the share of letters, 0..1, that are of no known script; ``None`` if at
+        least half of the letters are, so that foreign words within a text do no harm.
+    """
+    found = scripts_of(text)
+    names = {name.upper() for name in known}
+    foreign = Counter({script: count for script, count in found.items() if script not in names})
+    share = sum(foreign.values()) / max(1, sum(found.values()))
+    return (_shown(foreign.most_common(1)[0][0]), share) if share > _HALF else None
+
+
+def _shown(script: str) -> str:
+    return script if script == "CJK" else script.capitalize()
 
 
 @lru_cache(maxsize=16384)
