@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 
@@ -553,7 +554,9 @@ def tokens_of(tokenizer: Tokenizer, text: str) -> tuple[int, ...]:
 )
 def test_stutters_and_heaps_of_marks(text: str, source: str, is_accepted: bool) -> None:
     words = ["run", "runs", "runner", "race", "Lo", "London", "Inca", "man", "men", "coach", "s"]
-    tokenizer = Tokenizer.train([*TEXTS, "‘man’ men’s 10:30 U.S..", "man’ ‘man " * 30] * 2, vocab_size=330)
+    tokenizer = Tokenizer.train(
+        [*TEXTS, "‘man’ men’s 10:30 U.S..", "man’ ‘man " * 30] * 2, vocab_size=330
+    )
     lexicon = Lexicon.from_words([*words, *map(str.capitalize, words), *"the of at in U S".split()])
     rules = Constraints(repeat_words=False, dangling_end=False).compile(tokenizer, lexicon, source)
     assert rules.accepts(tokens_of(tokenizer, text)) == is_accepted
@@ -567,3 +570,17 @@ def test_scripts_that_the_source_does_not_use_are_left_out() -> None:
         rules = Constraints(whole_words=True).compile(tokenizer, lexicon, source)
         assert rules.accepts(tokens_of(tokenizer, kept))
         assert not rules.accepts(tokens_of(tokenizer, dropped))
+
+
+@pytest.mark.parametrize("name", ["nothing", "whole", "ending", "recommended", "required"])
+def test_contexts_kept_for_a_lexicon_are_those_of_the_text(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    ids = np.arange(tokenizer.vocab_size, dtype=np.int64)
+    for source in ("", SOURCE, "Zoë's quokkas & the 'runnersup' of Łódź!", "run"):
+        compiled = OPTIONS[name].compile(tokenizer, lexicon, source)
+        assert compiled.usual_kinds is not None
+        kept, kept_joins = compiled.contexts(ids)
+        fresh, fresh_joins = dataclasses.replace(compiled, usual_kinds=None).contexts(ids)
+        assert (kept == fresh).all(), source
+        assert (kept_joins == fresh_joins).all()

@@ -31,7 +31,7 @@ from sumfit.decoding.kernels.bound import (
     fill_bounds,
     sparse_columns,
 )
-from sumfit.decoding.kernels.rules import LETTERS, REJECTED, Rules, classify, no_rules
+from sumfit.decoding.kernels.rules import LETTERS, REJECTED, Rules, no_rules
 from sumfit.decoding.kernels.search import Graph
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
@@ -101,7 +101,7 @@ class SearchTables:
             other *= gain
         end = np.ascontiguousarray(links[1:-1, -1]) if options.ending == "eos" else np.ones(n)
         rules = no_rules() if options.constraints is None else options.constraints.rules
-        kinds, joins, gains, needed = _context(dag, options, rules)
+        kinds, joins, gains, needed = _context(dag, options)
         cost = options.unit_cost[dag.word_ids].astype(np.int64)
         first_cost = options.first_cost[dag.word_ids].astype(np.int64)
         low, high = options.budget.low, _most_cost(options, n)
@@ -269,7 +269,7 @@ _NO_SCALE = np.zeros(0)
 
 
 def _context(
-    dag: DAG, options: DecodeOptions, rules: Rules
+    dag: DAG, options: DecodeOptions
 ) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray, int]:
     """What each candidate leaves behind: kind, whether it can join a word, bits it turns on."""
     n_words = dag.n_candidates
@@ -279,8 +279,7 @@ def _context(
     constraints = options.constraints
     if constraints is None:
         return kinds, joins, gains, 0
-    scratch = np.zeros(constraints.state_size(2), dtype=np.int64)
-    classify(rules, dag.word_ids.astype(np.int64), scratch, kinds, joins)
+    kinds, joins = constraints.contexts(dag.word_ids.astype(np.int64))
     n_needed = min(len(constraints.required_atoms), _MOST_NEEDED)
     for place in range(n_needed):
         gains[constraints.can_finish(place, dag.word_ids)] |= 1 << place

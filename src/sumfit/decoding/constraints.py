@@ -24,18 +24,22 @@ import regex
 from sumfit.decoding.kernels.rules import (
     ENDABLE,
     FIELDS,
+    LETTERS,
     N_ATOMS,
+    OTHER,
     PAIR_BASE,
     REJECTED,
     SET_NOW,
     SWITCHES,
     Rules,
+    classify,
     start_state,
     step_once,
 )
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.piece_tables import (
     FUNCTION_WORDS,
+    LexiconTables,
     common_words,
     fold_hash,
     piece_tables,
@@ -202,7 +206,10 @@ class Constraints:
         )
         if self.required and not self.repeat_words:
             self._check_repeats(function_words)
-        return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)))
+        usual = None
+        if not (self.banned or self.source_names_only or self.source_numbers_only):
+            usual = _usual_kinds(places, rules)
+        return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)), usual)
 
     def _check_contradictions(self) -> None:
         banned = [_atoms(phrase) for phrase in self.banned]
@@ -262,11 +269,14 @@ class CompiledConstraints:
         options: The constraints.
         rules: Arrays for the compiled decoders, see `kernels.rules`.
         required_atoms: Case-folded atoms of each required phrase.
+        usual_kinds: ``(V,)`` what may follow each piece whatever the source; ``None`` if that
+            is not known.
     """
 
     options: Constraints
     rules: Rules
     required_atoms: tuple[tuple[str, ...], ...] = ()
+    usual_kinds: State | None = None
 
     @property
     def vocab_size(self) -> int:
@@ -283,6 +293,37 @@ class CompiledConstraints:
             Numbers per state.
         """
         return int(FIELDS) + n_pieces
+
+    def contexts(self, ids: npt.NDArray[np.int64]) -> tuple[State, npt.NDArray[np.bool_]]:
+        """Tell what may follow each piece, in the best case over all prefixes.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids.
+
+        Returns:
+            ``(W,)`` kinds of context, see `kernels.rules.classify`, and ``(W,)`` whether the piece
+            can continue a word.
+        """
+        rules = self.rules
+        kinds = np.zeros(ids.size, dtype=np.int64)
+        joins = np.zeros(ids.size, dtype=np.bool_)
+        scratch = np.zeros(self.state_size(2), dtype=np.int64)
+        if self.usual_kinds is None:
+            classify(rules, ids, scratch, kinds, joins)
+            return kinds, joins
+        kinds = self.usual_kinds[ids]
+        # the source can only add words: a piece that is one, and begins longer ones, stays so
+        rest = np.flatnonzero((kinds < 0) | (kinds > 1))
+        found = np.zeros(rest.size, dtype=np.int64)
+        classify(rules, ids[rest], scratch, found, np.zeros(rest.size, dtype=np.bool_))
+        kinds[rest] = found
+        if rules.complete_end:
+            kinds[rules.odd[ids]] = REJECTED
+        if rules.whole_words:
+            kinds[(rules.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
+        piece_kind = rules.kind[ids]
+        joins = ((piece_kind == LETTERS) | (piece_kind == OTHER)) & ~rules.starts[ids]
+        return kinds, joins
 
     def start(self, n_pieces: int = 256) -> State:
         """Make the state of the empty prefix.
@@ -426,6 +467,28 @@ class CompiledConstraints:
             Number of phrases, the last word included if it may end here.
         """
         return int(state[SET_NOW]).bit_count()
+
+
+def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
+    """What may follow each piece when the source adds nothing; once per lexicon and switches."""
+    key = (rules.whole_words, rules.complete_end)
+    kinds = places.usual_kinds.get(key)
+    if kinds is None:
+        n_pieces = rules.kind.shape[0]
+        bare = rules._replace(
+            source=np.zeros(0, dtype=np.uint8),
+            source_start=np.zeros(1, dtype=np.int64),
+            source_scripts=-1,
+            odd=np.zeros_like(rules.odd),
+            required=np.zeros(0, dtype=np.int64),
+            required_start=np.zeros(1, dtype=np.int64),
+        )
+        kinds = np.zeros(n_pieces, dtype=np.int64)
+        scratch = np.zeros(int(FIELDS) + 2, dtype=np.int64)
+        joins = np.zeros(n_pieces, dtype=np.bool_)
+        classify(bare, np.arange(n_pieces, dtype=np.int64), scratch, kinds, joins)
+        places.usual_kinds[key] = kinds
+    return kinds
 
 
 def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -107,10 +107,12 @@ class LexiconTables:
     Attributes:
         low: ``(V,)`` first word that begins with the piece.
         high: ``(V,)`` one past the last such word.
+        usual_kinds: By switches, what may follow each piece whatever the source.
     """
 
     low: Int64Array
     high: Int64Array
+    usual_kinds: dict[tuple[int, int], Int64Array] = field(default_factory=dict)
 
 
 class PieceTables:
