@@ -17,6 +17,7 @@ from sumfit.data.packing import PackReport, pack_corpus
 from sumfit.data.sets import SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.text import Tokenizer, get_profile, normalize
+from sumfit.text.scripts import scripts_of
 from sumfit.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["build_lexicon", "ensure_corpus", "pack", "train_tokenizer"]
 
 logger = logging.getLogger(__name__)
+_RARE_SCRIPT = 0.01  # share of the words
+_LETTER_WORDS = frozenset("aAI")
 _BLOCK = 64  # pairs taken in a row when a set is thinned out
 
 
@@ -55,11 +58,14 @@ def train_tokenizer(recipe: Recipe, *, max_pairs: int = 200_000) -> Tokenizer:
 def build_lexicon(recipe: Recipe, *, min_count: int = 2) -> Lexicon:
     """Collect the words of the training texts of a recipe.
 
-    Where a set is packed in Gigaword form, its words are taken in lower case as well.
+    Where a set is packed in Gigaword form, its words are taken in lower case as well. Left out are
+    single letters (but "a", "A" and "I"), which a model would use to stutter, and words in writing
+    systems that make less than a hundredth of the text; a summary may take either from its source.
 
     Args:
         recipe: Names the sets.
-        min_count: Least number of times a word must occur.
+        min_count: Least number of times a word must occur; about 20 for a million pairs, as rarer
+            strings are mostly misspelt or cut.
 
     Returns:
         The lexicon.
@@ -80,7 +86,18 @@ def build_lexicon(recipe: Recipe, *, min_count: int = 2) -> Lexicon:
                 if word != word.lower():
                     lowered[word.lower()] += times
             total.update(lowered)
-    return Lexicon.from_words(word for word, times in total.items() if times >= min_count)
+    often = {word: times for word, times in total.items() if times >= min_count}
+    scripts = {word: set(scripts_of(word)) for word in often}
+    weight: Counter[str] = Counter()
+    for word, times in often.items():
+        weight.update(dict.fromkeys(scripts[word], times))
+    rare = {script for script, n in weight.items() if n < _RARE_SCRIPT * sum(often.values())}
+    return Lexicon.from_words(
+        word
+        for word in often
+        if not scripts[word] & rare
+        and (len(word) > 1 or word.lower() == word.upper() or word in _LETTER_WORDS)
+    )
 
 
 def pack(
