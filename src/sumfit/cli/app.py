@@ -23,7 +23,7 @@ from sumfit.cli.commands import COMMANDS, DEFAULT, Command
 from sumfit.cli.terminal import in_flags, printable, use_utf8
 from sumfit.errors import MissingExtraError, SumfitError
 
-__all__ = ["main", "run"]
+__all__ = ["load_command", "main", "run"]
 
 _EPILOG = """Examples:
 
@@ -58,7 +58,6 @@ class LazyCommand(typer.core.TyperCommand):
             command: Where it lives.
         """
         super().__init__(name, help=command.summary)
-        self._command = command
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """Import the command and hand over to it.
@@ -72,7 +71,7 @@ class LazyCommand(typer.core.TyperCommand):
         Returns:
             The context of the real command.
         """
-        real = _load(str(self.name), self._command)
+        real = load_command(str(self.name))
         return real.make_context(info_name, args, parent, **extra)
 
 
@@ -205,7 +204,19 @@ def _root(
     """Hold the options of the program itself; both are dealt with before this runs."""
 
 
-def _load(name: str, command: Command) -> Any:
+def load_command(name: str) -> Any:
+    """Import a command.
+
+    Args:
+        name: A name in `sumfit.cli.commands.COMMANDS`.
+
+    Returns:
+        The click command.
+
+    Raises:
+        MissingExtraError: If it needs a package that is not installed.
+    """
+    command = COMMANDS[name]
     module_name, _, attribute = command.target.partition(":")
     try:
         found = getattr(importlib.import_module(module_name), attribute)
