@@ -127,6 +127,11 @@ def _words_by_cost(
     problem: SearchProblem, cost: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     costs = np.unique(cost[cost <= problem.high])
+    if costs.size == 1 and bool((cost == costs[0]).all()):  # numpy's argmax is the faster loop
+        best = problem.word_logp.argmax(axis=1)[:, None]
+        words = np.take_along_axis(problem.word_logp, best, axis=1).astype(np.float64)
+        words[[0, -1]] = -np.inf
+        return costs, words, np.where(words > -np.inf, best, -1).astype(np.int32)
     words, columns = kernels.best_words(problem.word_logp, cost, costs, problem.high)
     return costs, words, columns
 
