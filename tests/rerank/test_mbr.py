@@ -183,6 +183,18 @@ def test_the_reranker_orders_texts_as_the_function_does() -> None:
     assert get_reranker(reranker) is reranker
 
 
+def test_candidates_vote_by_their_score_not_by_their_probability() -> None:
+    texts = ["Storm", "Storm hits the northern coast", "Storm hits northern coast towns"]
+    log_probs, bonus = [-1.0, -9.0, -9.5], 2.0
+    nbest = [
+        Hypothesis((i,), log_prob, log_prob + bonus * len(text.split()), 1)
+        for i, (text, log_prob) in enumerate(zip(texts, log_probs, strict=True))
+    ]
+    words = [text.lower().split() for text in texts]
+    assert mbr_order(words, log_probs, temperature=1).order[0] == 0
+    assert get_reranker("mbr", mbr_temperature=1.0).rerank("source", texts, nbest)[0] == 1
+
+
 def test_tuning_finds_the_setting_that_scores_best() -> None:
     consensus = ["x y", "a b c", "a b d", "a b e"]
     candidates = [[text.split() for text in consensus]] * 3

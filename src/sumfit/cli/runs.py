@@ -99,10 +99,12 @@ class Candidate:
     Attributes:
         text: The text.
         log_prob: Its log-probability.
+        score: What the search maximised.
     """
 
     text: str
     log_prob: float
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,9 @@ class RunItem:
             origin=summary.origin,
             optimal=summary.optimal,
             error=str(summary.error or ""),
-            candidates=tuple(Candidate(entry.text, entry.log_prob) for entry in ordered),
+            candidates=tuple(
+                Candidate(entry.text, entry.log_prob, entry.score) for entry in ordered
+            ),
             seconds=sum(summary.timings.values()),
         )
 

@@ -132,7 +132,7 @@ def _mbr_points(
                 continue
             texts = [candidate.text for candidate in item.candidates]
             words.append([split_words(text) for text in texts])
-            logs.append([candidate.log_prob for candidate in item.candidates])
+            logs.append([candidate.score for candidate in item.candidates])
             scores.append(rouge_items(texts, [references] * len(texts))[:, 3].tolist())
     return tune_mbr(words, logs, scores, sizes=_SIZES)
 

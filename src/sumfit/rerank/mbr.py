@@ -1,9 +1,14 @@
 r"""Minimum Bayes risk: the candidate with the greatest expected overlap under the model itself.
 
-With candidates ``y_1..y_N``, their posterior ``p_n`` proportional to ``P(y_n)^(1/temperature)``
-and a similarity ``F`` in 0..1, the expected gain of a candidate is::
+With candidates ``y_1..y_N``, their posterior ``p_n`` proportional to
+``exp(score_n / temperature)`` and a similarity ``F`` in 0..1, the expected gain of a candidate
+is::
 
     gain_k = sum_n p_n * F(y_k, y_n)
+
+The score is what the search maximised: the log-probability with its bonus for length. Under "at
+most" the log-probability alone would give most of the vote to short candidates, which the bonus
+is there to keep back.
 
 No training. Everything is a product of count matrices or one bit-parallel recursion over all
 pairs at once: time O(N² · U), below a millisecond for 50 headlines.
@@ -67,7 +72,7 @@ def mbr_order(
 
     Args:
         candidates: Words of each candidate, as they are to be compared.
-        log_probs: ``(N,)`` natural-log probability of each; ``-inf`` gives a candidate no vote,
+        log_probs: ``(N,)`` score of each, in nats; ``-inf`` gives a candidate no vote,
             though it may still win.
         temperature: The posterior is the softmax of ``log_probs / temperature``; above 0.
         metric: ``"rouge"``: mean of the F1 of unigrams, bigrams and longest common subsequence;
@@ -285,8 +290,8 @@ class MBRReranker:
             Indices of the candidates.
         """
         words = [split_words(text) for text in texts]
-        log_probs = [hypothesis.log_prob for hypothesis in nbest]
-        return mbr_order(words, log_probs, temperature=self.temperature, metric=self.metric).order
+        scores = [hypothesis.score for hypothesis in nbest]
+        return mbr_order(words, scores, temperature=self.temperature, metric=self.metric).order
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +322,7 @@ def tune(
 
     Args:
         candidates: For each item, the words of its candidates, most probable first.
-        log_probs: For each item, their log-probabilities.
+        log_probs: For each item, their scores, in nats.
         scores: For each item, the true score of each candidate against the reference.
         temperatures: Temperatures to try.
         sizes: List sizes to try; a list shorter than a size is used whole.
