@@ -42,9 +42,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _NEVER = 2**31 - 1  # cost of a word that does not exist
-# Probabilities below this share of the most a word can have enter the bound through the padding
-# vector that stands for the largest of them at each vertex; searched sequences always get theirs.
-_NEGLIGIBLE = 1e-3
+# Probabilities below this share of the best at their vertex enter the bound through the padding
+# vector that stands for the largest of them; searched sequences always get theirs.
+_NEGLIGIBLE = 2e-3
 _MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 
@@ -61,14 +61,12 @@ class SearchTables:
         rules: The constraints' state machine, switched off where there are none.
         low: Least total cost.
         high: Most total cost.
-        gain: ``exp(bonus)``.
     """
 
     graph: Graph
     rules: Rules
     low: int
     high: int
-    gain: float
 
     @classmethod
     def build(cls, dag: DAG, options: DecodeOptions) -> SearchTables:
@@ -126,7 +124,7 @@ class SearchTables:
             spent_bit=_NONE,
             n_repeats=np.zeros(cost.size, dtype=np.int64),
         )
-        return cls(_with_bounds(graph, rules, low, high, gain), rules, low, high, gain)
+        return cls(_with_bounds(graph, rules, low, high), rules, low, high)
 
     def repeated_words(self, most: int) -> IntArray:
         """List the words whose repetition the search had to refuse most often.
@@ -159,8 +157,8 @@ class SearchTables:
         return self._rebuilt(self.graph._replace(other_costs=none, other_first_costs=none))
 
     def _rebuilt(self, graph: Graph) -> SearchTables:
-        filled = _with_bounds(graph, self.rules, self.low, self.high, self.gain)
-        return SearchTables(filled, self.rules, self.low, self.high, self.gain)
+        filled = _with_bounds(graph, self.rules, self.low, self.high)
+        return SearchTables(filled, self.rules, self.low, self.high)
 
     def with_spent(self, words: IntArray) -> SearchTables:
         """Make the bound know that some more words can be used only once.
@@ -340,7 +338,7 @@ def _most_cost(options: DecodeOptions, n: int) -> int:
     return min(high, most[0] + (n - 1) * most[1])
 
 
-def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -> Graph:
+def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
     """Fill the table of bounds of a graph."""
     n_words, n = graph.prob.shape
     steps = graph.steps
@@ -352,7 +350,7 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int, gain: float) -
     vertex = np.empty(n_words * n, dtype=np.int64)
     value = np.empty(n_words * n)
     dropped = np.empty(n)
-    sparse_columns(graph.prob, usable, _NEGLIGIBLE * gain, start, vertex, value, dropped)
+    sparse_columns(graph.prob, usable, _NEGLIGIBLE, start, vertex, value, dropped)
     free_entries = n * int(np.searchsorted(steps.cost, 1))
     free_start = np.empty(n + 1, dtype=np.int64)
     free_step = np.empty(free_entries, dtype=np.int64)

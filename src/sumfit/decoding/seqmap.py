@@ -41,6 +41,7 @@ _PATIENCE = 100  # expansions before a search that repeats words gets a tighter 
 _HOPE = 24  # expansions before a search that cannot be certified is ordered without outsiders
 _SPENT_AT_ONCE = 2  # words added to the bound at a time
 _MOST_SPENT = 6  # words that the bound may know of; each doubles it
+_MOST_BOUNDS = 30_000  # bounds per context in a table that knows of used-up words
 _SLICE = 128  # expansions between two looks at the clock
 _DIVES = 8  # quick descents when a limit comes before the first finished sequence
 _DIVE_EXPANSIONS = 2_000  # most prefixes that they may expand
@@ -86,7 +87,7 @@ def _searched(
     outside = -math.inf
     while True:
         search = Search(tables, options, high=high, n_before=n_before, outside=outside)
-        is_last = tables.graph.spent.size >= _MOST_SPENT or not tables.rules.content_once
+        is_last = not tables.rules.content_once or not _may_grow(tables)
         search.run(started, most=None if is_last else n_before + patience)
         n_before = search.n_expanded
         if search.is_hopeless:
@@ -98,6 +99,13 @@ def _searched(
         words = tables.repeated_words(_SPENT_AT_ONCE)
         tables = tables.with_spent(words) if words.size else tables
         patience = patience * 4 if words.size else options.max_expansions
+
+
+def _may_grow(tables: SearchTables) -> bool:
+    """Whether more words may get a bit: few enough words, and a table that stays small."""
+    n_sets, _, n_layers, n = tables.table.shape
+    size = (n_sets << _SPENT_AT_ONCE) * n_layers * n
+    return tables.graph.spent.size < _MOST_SPENT and size <= _MOST_BOUNDS
 
 
 def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:

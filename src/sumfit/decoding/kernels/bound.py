@@ -59,13 +59,20 @@ def costs_outside(cost, ids, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sparse_columns(prob, active, threshold, start, vertex, value, dropped):  # type: ignore[no-untyped-def]
-    """Keep the entries above the threshold, and the largest of the rest at every vertex.
+def sparse_columns(prob, active, share, start, vertex, value, dropped):  # type: ignore[no-untyped-def]
+    """Keep the entries above a share of their vertex's best, and the largest of the rest.
 
     ``prob`` (W, n); fills ``start`` (W+1,), ``vertex`` and ``value`` (W*n,), ``dropped`` (n,).
     """
     n_words, n = prob.shape
     dropped[:] = 0.0
+    least = np.zeros(n)
+    for w in range(n_words):
+        if active[w]:
+            for j in range(n):
+                least[j] = max(least[j], prob[w, j])
+    for j in range(n):
+        least[j] *= share
     filled = 0
     for w in range(n_words):
         start[w] = filled
@@ -73,7 +80,7 @@ def sparse_columns(prob, active, threshold, start, vertex, value, dropped):  # t
             continue
         for j in range(n):
             p = prob[w, j]
-            if p >= threshold:
+            if p >= least[j] and p > 0.0:
                 vertex[filled] = j
                 value[filled] = p
                 filled += 1
