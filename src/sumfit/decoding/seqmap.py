@@ -105,7 +105,7 @@ def _may_grow(tables: SearchTables) -> bool:
     """Whether more words may get a bit: few enough words, and a table that stays small."""
     n_sets, _, n_layers, n = tables.table.shape
     size = (n_sets << _SPENT_AT_ONCE) * n_layers * n
-    return tables.graph.spent.size < _MOST_SPENT and size <= _MOST_BOUNDS
+    return bool(tables.graph.spent.size < _MOST_SPENT and size <= _MOST_BOUNDS)
 
 
 def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
