@@ -3,10 +3,11 @@
     python benchmarks/quality.py --data DIR [--model DIR] [--first N] [--out results]
 
 For every set (news, papers, commits by default) and every limit (40, 60 and 80 characters, 8
-words): ROUGE with intervals, fill, complete endings, repetition and broken limits of sumfit as it
-is, without constraints, with minimum Bayes risk, and of two baselines: the lead cut at a word
-boundary, and greedy decoding cut at a word boundary. For the Gigaword-style set: PathMAP, SeqMAP,
-constrained SeqMAP and MBR at the paper's 25 % rule, with paired intervals.
+words): ROUGE with intervals, fill, complete endings, repetition, broken limits, and words, numbers
+and names that the source lacks, of sumfit as it is, without constraints, with minimum Bayes risk,
+and of two baselines: the lead and greedy decoding, both cut at a word boundary. For the
+Gigaword-style set: PathMAP, SeqMAP, constrained SeqMAP and MBR at the paper's 25 % rule, with
+paired intervals.
 
 Writes ``quality.md`` and ``quality.json`` into ``--out`` and prints the Markdown.
 """
@@ -57,6 +58,9 @@ COLUMNS = (
     "broken %",
     "empty",
     "truncated %",
+    "new words %",
+    "new numbers %",
+    "new names %",
 )
 
 
@@ -84,6 +88,9 @@ class Scored:
             100 * kept.violations,
             kept.n_empty,
             100 * kept.truncated,
+            100 * kept.unknown_word,
+            100 * kept.unsupported_number,
+            100 * kept.unsupported_name,
         )
 
 
@@ -97,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for name in args.sets:
                 part = EvaluationSet.read(find_set(args.data, name), name=name, first=args.first)
                 for unit, limit in LIMITS:
-                    tables.append(limit_table(runner, part, unit, limit))
+                    tables.append(limit_table(runner, part, unit, limit, args.systems))
                     print(tables[-1].to_text(), file=sys.stderr, flush=True)
             if args.gigaword:
                 path = find_set(args.data, args.gigaword)
@@ -123,18 +130,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def limit_table(runner: ModelRunner, part: EvaluationSet, unit: str, limit: int) -> Table:
-    """Score all systems on one set at one limit."""
+def limit_table(
+    runner: ModelRunner,
+    part: EvaluationSet,
+    unit: str,
+    limit: int,
+    systems: Sequence[str] = tuple(SYSTEMS),
+) -> Table:
+    """Score some systems and the baselines on one set at one limit."""
     rule = f"at most {limit} {unit}"
     limits = [limit] * len(part)
     scored, failures = [], []
-    for name, keywords in SYSTEMS.items():
-        items = runner.run(part.sources, max_length=limit, unit=unit, **keywords)
-        scored.append(_score(name, part, _texts(items), limits, unit, rule))
+    for name in systems:
+        items = runner.run(part.sources, max_length=limit, unit=unit, **SYSTEMS[name])
+        scored.append(_score(runner, name, part, _texts(items), limits, unit, rule))
         failures += _failures(name, items)
     heads = [lead(source, limit=limit, unit=unit) for source in part.sources]
     scored.append(
         _score(
+            runner,
             "lead, cut",
             part,
             [h.text for h in heads],
@@ -156,6 +170,7 @@ def limit_table(runner: ModelRunner, part: EvaluationSet, unit: str, limit: int)
     cuts = [cut_at_words(item.text, limit=limit, unit=unit) for item in greedy]
     scored.append(
         _score(
+            runner,
             "greedy, cut",
             part,
             [c.text for c in cuts],
@@ -201,7 +216,7 @@ def paper_tables(
         )
         items = _fill_in(runner, part, items, limits, {**keywords, "profile": profile})
         failures += _failures(name, items)
-        scored.append(_score(name, part, _texts(items), limits, "words", rule))
+        scored.append(_score(runner, name, part, _texts(items), limits, "words", rule))
     base = next(item for item in scored if item.name == "SeqMAP")
     notes = [f"`{base.rouge.signature}`"]
     notes += [_difference(item, base) for item in scored if item is not base]
@@ -234,6 +249,7 @@ def _fill_in(
 
 
 def _score(
+    runner: ModelRunner,
     name: str,
     part: EvaluationSet,
     texts: Sequence[str],
@@ -251,6 +267,7 @@ def _score(
             limits=limits,
             sources=part.sources,
             truncated=truncated if truncated is not None else [False] * len(texts),
+            lexicon=runner.lexicon,
         ),
     )
 
@@ -278,6 +295,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="directory of the sets")
     parser.add_argument("--model", type=Path, default=None, help="model directory")
     parser.add_argument("--sets", nargs="*", default=list(SETS), help="such as newsapi/test")
+    parser.add_argument("--systems", nargs="*", default=list(SYSTEMS), choices=list(SYSTEMS))
     parser.add_argument("--gigaword", default=GIGAWORD, help="set in Gigaword form; '' for none")
     parser.add_argument("--ratio", type=float, default=0.25, help="of the Gigaword-style rule")
     parser.add_argument("--first", type=int, default=1000, help="items of each set")

@@ -121,6 +121,8 @@ def test_numbers_need_a_source(summary: str, source: str, expected: tuple[str, .
         ("Court frees Putin", "The court freed Alexei Navalny", ("Putin",)),
         ("Court backs Apple's plan", "A court backed the plan of apple", ()),
         ("Moscow court rules", "A court in the capital rules", ()),
+        ("net: Add a driver", "A driver of the net core", ()),  # a part after a colon
+        ("net: Add Intel driver", "A driver of the net core", ("Intel",)),
         ("Apple Unveils Faster Laptop With Longer Battery", "A new laptop is out", ()),
     ],
 )

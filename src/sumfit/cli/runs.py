@@ -10,12 +10,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from sumfit.data.readers import read_pairs
 from sumfit.errors import ConfigError, DataFormatError
+from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
 
@@ -180,6 +182,12 @@ class ModelRunner:
                 initializer=_load,
                 initargs=(str(model) if model else None,),
             )
+
+    @cached_property
+    def lexicon(self) -> frozenset[str] | None:
+        """Words that the model knows, for the rate of unknown words; ``None`` if it has no list."""
+        file = self.summarizer.model.path / "lexicon.txt.xz"
+        return load_lexicon(file) if file.exists() else None
 
     def __enter__(self) -> ModelRunner:
         return self

@@ -33,6 +33,7 @@ __all__ = [
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*")
+_CLAUSE_START = re.compile(r"[:.!?]\s+$")
 _SPELLED = {
     word: str(value)
     for value, word in enumerate(
@@ -217,8 +218,9 @@ def unsupported_numbers(summary: str, source: str) -> tuple[str, ...]:
 def unsupported_names(summary: str, source: str) -> tuple[str, ...]:
     """List the capitalised words that the source does not have in any case.
 
-    The first word of the summary is capitalised anyway and not judged, and neither is a summary
-    in title case, where capitals say nothing: one whose longer words are mostly capitalised.
+    The first word of the summary or of a part after a colon or full stop is capitalised anyway and
+    not judged, and neither is a summary in title case, where capitals say nothing: one whose
+    longer words are mostly capitalised.
 
     Args:
         summary: The summary.
@@ -228,13 +230,18 @@ def unsupported_names(summary: str, source: str) -> tuple[str, ...]:
         The names as the summary writes them.
     """
     words = _NAME.findall(summary)
+    judged = [
+        match[0]
+        for match in itertools.islice(_NAME.finditer(summary), 1, None)
+        if not _CLAUSE_START.search(summary, 0, match.start())
+    ]
     long_words = [word for word in words[1:] if len(word) > 3]
     if sum(word[0].isupper() for word in long_words) * 2 > len(long_words) >= 4:
         return ()
     known = set(split_words(source))
     return tuple(
         word
-        for word in words[1:]
+        for word in judged
         if word[0].isupper() and not known.issuperset(_without_possessive(word))
     )
 
