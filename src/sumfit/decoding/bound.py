@@ -31,8 +31,13 @@ from sumfit.decoding.kernels.bound import (
     fill_bounds,
     sparse_columns,
 )
-from sumfit.decoding.kernels.rules import LETTERS, REJECTED, Rules, no_rules
 from sumfit.decoding.kernels.search import Graph
+from sumfit.decoding.kernels.state import (
+    LETTERS,
+    REJECTED,
+    Rules,
+    no_rules,
+)
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
 

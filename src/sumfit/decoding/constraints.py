@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from sumfit.decoding.kernels.rules import (
+from sumfit.decoding.kernels.rules import classify, step_once
+from sumfit.decoding.kernels.state import (
     ENDABLE,
     FIELDS,
     LETTERS,
@@ -32,9 +33,7 @@ from sumfit.decoding.kernels.rules import (
     SET_NOW,
     SWITCHES,
     Rules,
-    classify,
     start_state,
-    step_once,
 )
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.piece_tables import (

@@ -17,7 +17,15 @@ import numpy.typing as npt
 import regex
 
 from sumfit.decoding.kernels.lexicon import prefix_ranges
-from sumfit.decoding.kernels.rules import DIGITS, FREE, FULL_STOP, KEEP, LETTERS, NEVER, WELL
+from sumfit.decoding.kernels.state import (
+    DIGITS,
+    FREE,
+    FULL_STOP,
+    KEEP,
+    LETTERS,
+    NEVER,
+    WELL,
+)
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.decoding.punctuation import Punctuation, script_mask
 from sumfit.text import Tokenizer

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.rules import (
+from sumfit.decoding.kernels.rules import is_repeat, step
+from sumfit.decoding.kernels.state import (
     ENDABLE,
     FIELDS,
     HASH,
@@ -23,9 +24,7 @@ from sumfit.decoding.kernels.rules import (
     OPEN,
     REJECTED,
     SET_NOW,
-    is_repeat,
     start_state,
-    step,
 )
 
 __all__ = [

@@ -1,0 +1,112 @@
+"""Compiled rules of punctuation: what may stand next to what, and what may end an output.
+
+Owns the search's side of `sumfit.text.endings.ends_completely`: whatever may end here ends
+completely there.
+"""
+
+from __future__ import annotations
+
+from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import (
+    BEFORE_MARK,
+    COLON,
+    COMMA,
+    COMPLETE,
+    END,
+    FULL_STOP,
+    INNER,
+    IS_BARE,
+    IS_STRAY,
+    KEEP,
+    LAST_BYTE,
+    NEEDS_STOP,
+    NEEDS_WORD,
+    NEVER,
+    NOTHING,
+    OPEN_MARK,
+    PAIRS,
+    QUOTES,
+    SET_NOW,
+    SPACE,
+    UTF8,
+    is_in,
+)
+
+__all__ = ["closes_nothing", "ending_of_symbol", "ending_of_word", "may_end", "may_stand"]
+
+
+@njit(**INNER)
+def may_end(rules, state):  # type: ignore[no-untyped-def]
+    """Whether an output may end in a state whose last atom may close."""
+    if state[UTF8] != 0 or state[IS_BARE]:
+        return False
+    n_required = rules.required_start.shape[0] - 1
+    if state[SET_NOW] != (1 << n_required) - 1:
+        return False
+    if not rules.complete_end:
+        return True
+    if state[END] != COMPLETE or state[QUOTES] != 0:
+        return False
+    pairs = state[PAIRS]
+    for _ in range(7):
+        if (pairs & 0xFF) > 0x80:
+            return False
+        pairs >>= 8
+    return True
+
+
+@njit(**INNER)
+def ending_of_word(rules, value):  # type: ignore[no-untyped-def]
+    """How a text ends whose last word has this hash: a value of END."""
+    if is_in(rules.never_last, value):
+        return NEEDS_WORD
+    return NEEDS_STOP if is_in(rules.seldom_last, value) else COMPLETE
+
+
+@njit(**INNER)
+def closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
+    """Whether a closing bracket or double mark has no opening one before it."""
+    after = pairs + change
+    for _ in range(6):
+        if (after & 0xFF) < 0x80 and (after & 0xFF) < (pairs & 0xFF):
+            return True
+        after >>= 8
+        pairs >>= 8
+    return False
+
+
+@njit(**INNER)
+def ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
+    """How a text ends after a symbol, from how it ended before it: values of END."""
+    if before == NOTHING or action == KEEP:
+        return before
+    if action == NEVER:
+        return OPEN_MARK
+    if action == FULL_STOP and before == NEEDS_WORD:
+        return NEEDS_WORD
+    return COMPLETE
+
+
+@njit(**INNER)
+def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
+    """Whether a byte may come right after another one."""
+    if first >= 128 or second >= 128 or rules.follows[first, second]:
+        return True
+    is_number = 48 <= second <= 57 and 48 <= state[BEFORE_MARK] <= 57  # 10:30 and 1,000
+    return is_number and (first == COLON or first == COMMA)
+
+
+@njit(**INNER)
+def may_stand(rules, before, v):  # type: ignore[no-untyped-def]
+    """Whether punctuation and spaces read as they should if a piece comes next."""
+    if rules.odd[v]:
+        return False
+    begin = rules.body_start[v]
+    last = before[LAST_BYTE]
+    if before[IS_BARE] or last == 0:
+        last = SPACE
+    if rules.starts[v] and last != SPACE:
+        if before[IS_STRAY] or not _may_touch(rules, before, last, SPACE):
+            return False
+        last = SPACE
+    return begin == rules.body_start[v + 1] or _may_touch(rules, before, last, rules.body[begin])

@@ -1,0 +1,262 @@
+"""Layout of the constraints' states and rules: plain arrays, and what each place in them means.
+
+Owns `Rules`, the fields of a state and its start. What happens to a state is in `kernels.rules`;
+what the rules mean, and where the arrays come from, in `sumfit.decoding.constraints`.
+
+A state is one row of int64: the fields below, then the hashes of the atoms closed so far. An atom
+is a run of letter pieces (a word), a run of digit pieces, or one symbol piece. A word or number
+stays *open* while further pieces may join it, and is judged when it closes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sumfit.decoding.kernels.compiled import njit
+
+__all__ = [
+    "APOSTROPHE",
+    "BEFORE_MARK",
+    "CLOSING_QUOTE",
+    "COLON",
+    "COMMA",
+    "COMPLETE",
+    "DEPTH",
+    "DIGITS",
+    "END",
+    "ENDABLE",
+    "FIELDS",
+    "FOLD_BASE",
+    "FOLD_DEPTH",
+    "FREE",
+    "FULL_STOP",
+    "HASH",
+    "HIGH",
+    "INNER",
+    "IN_TOKEN",
+    "IS_BARE",
+    "IS_CAPITAL",
+    "IS_CLOSABLE",
+    "IS_STRAY",
+    "IS_STUTTER",
+    "IS_WHOLE",
+    "KEEP",
+    "LAST_BYTE",
+    "LETTERS",
+    "LOW",
+    "NEEDS_STOP",
+    "NEEDS_WORD",
+    "NEVER",
+    "NOTHING",
+    "NO_PAIRS",
+    "NUMBER",
+    "N_ATOMS",
+    "OPEN",
+    "OPEN_MARK",
+    "OTHER",
+    "PAIRS",
+    "PAIR_BASE",
+    "PAST_DEPTH",
+    "PLURAL",
+    "QUOTES",
+    "REJECTED",
+    "Rules",
+    "SET",
+    "SET_NOW",
+    "SOURCE_HIGH",
+    "SOURCE_LOW",
+    "SPACE",
+    "SPECIAL",
+    "SWITCHES",
+    "SYMBOLS",
+    "UTF8",
+    "WELL",
+    "WORD",
+    "is_in",
+    "no_rules",
+    "start_state",
+]
+
+# for loops that only other loops call: no entrance from Python, which is slow to compile
+INNER: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+REJECTED = -1
+
+# fields of a state
+(
+    OPEN,  # 0 nothing, 1 a word, 2 a number
+    LOW,  # range of lexicon words that the open word can become
+    HIGH,
+    SOURCE_LOW,  # the same for the words of the source
+    SOURCE_HIGH,
+    DEPTH,  # bytes of the open atom
+    HASH,  # case-folded hash of the open atom
+    IS_CAPITAL,  # the open word begins with a capital letter
+    IS_CLOSABLE,  # the open atom may close here
+    UTF8,  # state of the UTF-8 automaton, 0 between characters
+    IS_BARE,  # the last piece was a space alone
+    SET,  # bits of the required phrases that are written
+    SET_NOW,  # the same if the open atom closes here
+    PAIRS,  # opening minus closing marks, 8 bits a pair, each with bias 128
+    QUOTES,  # parity of straight double quotation marks
+    END,  # how the text so far ends: one of the values below
+    LAST_BYTE,  # of the text so far
+    IN_TOKEN,  # since the last space there was more than opening marks
+    IS_WHOLE,  # the open word began right after a space or opening marks
+    ENDABLE,  # the text may end here
+    FOLD_DEPTH,  # bytes of the open word, case-folded
+    PAST_DEPTH,  # the same of the whole word just before it, 0 if there is none
+    IS_STUTTER,  # the open word begins with the word before it
+    BEFORE_MARK,  # the byte before the last symbol
+    IS_STRAY,  # the text so far ends with a closing mark that closes nothing
+    N_ATOMS,  # atoms closed
+    FIELDS,
+) = range(27)
+
+WORD, NUMBER = 1, 2
+SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
+KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
+# well; on an open mark; on a word that needs another unless a full stop follows; on one that
+# always does; without any word or number yet
+COMPLETE, OPEN_MARK, NEEDS_STOP, NEEDS_WORD, NOTHING = 0, 1, 2, 3, 4
+
+
+class Rules(NamedTuple):
+    """Switches (0 or 1), tables by vocabulary id ``(V,)``, word lists and phrases.
+
+    Phrases are hashes of atoms, one after the other, with the offsets of each phrase.
+    """
+
+    is_on: int
+    whole_words: int
+    content_once: int
+    adjacent_once: int
+    ngram: int
+    complete_end: int
+    source_numbers: int
+    source_names: int
+    kind: Any
+    starts: Any
+    capital: Any
+    body: Any
+    body_start: Any
+    fold_times: Any
+    fold_plus: Any
+    end_action: Any
+    opens: Any
+    pairs: Any
+    quotes: Any
+    fold: Any
+    fold_start: Any
+    scripts: Any
+    odd: Any
+    follows: Any
+    source_pairs: Any
+    source_scripts: int
+    low: Any
+    high: Any
+    lexicon: Any
+    lexicon_start: Any
+    is_common: Any
+    source: Any
+    source_start: Any
+    function_words: Any
+    never_last: Any
+    seldom_last: Any
+    banned: Any
+    banned_start: Any
+    required: Any
+    required_start: Any
+
+
+SWITCHES = (
+    "is_on",
+    "whole_words",
+    "content_once",
+    "adjacent_once",
+    "ngram",
+    "complete_end",
+    "source_numbers",
+    "source_names",
+)
+CLOSING_QUOTE = -(1 << 48)  # what a single straight mark does to PAIRS where it closes
+APOSTROPHE = ord("'")
+PLURAL = ord("s")  # after it such a mark may be a possessive
+SPACE, COLON, COMMA = ord(" "), ord(":"), ord(",")
+FOLD_BASE = 0x9E3779B97F4A7C15 - 2**64  # of the hashes of words, as a signed number
+PAIR_BASE = 0x2545F4914F6CDD1D  # of the hashes of two words in a row
+NO_PAIRS = 0x0080808080808080  # seven pairs, none open
+
+
+@njit(cache=True, nogil=True)
+def start_state(state):  # type: ignore[no-untyped-def]
+    """Write the state of the empty prefix."""
+    state[:FIELDS] = 0
+    state[PAIRS] = NO_PAIRS
+    state[END] = NOTHING
+
+
+@njit(**INNER)
+def is_in(hashes, value):  # type: ignore[no-untyped-def]
+    """Whether a sorted array holds a value."""
+    first, last = 0, hashes.shape[0]
+    while first < last:
+        middle = (first + last) // 2
+        if hashes[middle] < value:
+            first = middle + 1
+        else:
+            last = middle
+    return first < hashes.shape[0] and hashes[first] == value
+
+
+@lru_cache(maxsize=1)
+def no_rules() -> Rules:
+    """Rules that are switched off, for searches without constraints."""
+    numbers = np.zeros(1, dtype=np.int64)
+    data = np.zeros(1, dtype=np.uint8)
+    switch = np.zeros(1, dtype=np.bool_)
+    kind = np.zeros(1, dtype=np.int8)
+    none = numbers[:0]
+    return Rules(
+        **dict.fromkeys(SWITCHES, 0),
+        kind=kind,
+        starts=switch,
+        capital=switch,
+        body=data,
+        body_start=numbers,
+        fold_times=numbers,
+        fold_plus=numbers,
+        end_action=kind,
+        opens=switch,
+        pairs=numbers,
+        quotes=kind,
+        fold=data,
+        fold_start=numbers,
+        scripts=numbers,
+        odd=switch,
+        follows=np.ones((1, 1), dtype=np.bool_),
+        source_pairs=none,
+        source_scripts=0,
+        low=numbers,
+        high=numbers,
+        lexicon=data,
+        lexicon_start=numbers,
+        is_common=switch,
+        source=data,
+        source_start=numbers,
+        function_words=none,
+        never_last=none,
+        seldom_last=none,
+        banned=none,
+        banned_start=numbers,
+        required=none,
+        required_start=numbers,
+    )
