@@ -69,6 +69,16 @@ def test_importing_sumfit_imports_nothing_heavy() -> None:
     assert run(code % (HEAVY,)) == "[]"
 
 
+def test_help_loads_no_compiler() -> None:
+    code = (
+        "import sys\n"
+        "from sumfit.cli.app import run\n"
+        "run(['text', '--help']); run(['presets'])\n"
+        "print([name for name in ('numba', 'onnxruntime', 'torch') if name in sys.modules])"
+    )
+    assert run(code).splitlines()[-1] == "[]"
+
+
 def test_summarizing_never_imports_an_extra(tiny_model: object, texts: tuple[str, ...]) -> None:
     code = (
         "import sys, sumfit\n"

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from sumfit.dag import DAG
-from sumfit.decoding import best_path
 from sumfit.hypothesis import Summary
 from sumfit.text import Tokenizer
 
@@ -104,6 +103,8 @@ class Inspection:
         Returns:
             The inspection.
         """
+        from sumfit.decoding import best_path  # loads the compiled loops
+
         path = best_path(dag, summary.words) if summary.words else ()
         return cls(
             summary=summary,
