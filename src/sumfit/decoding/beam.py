@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.kernels.beam import run_beam
-from sumfit.decoding.kernels.search import Nodes
+from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible

@@ -1,7 +1,7 @@
 """SeqMAP: the most probable word sequence under a budget, exactly, with a certificate.
 
-Owns the search over prefixes and what its result proves. The bounds are in
-`sumfit.decoding.bound`, the inner loop in `sumfit.decoding.kernels.search`.
+Owns when to search, with which bounds, and what the result proves. The bounds are in
+`sumfit.decoding.bound`, one search in `sumfit.decoding.search`.
 
 Best-first search: a prefix is worth the bound on its best completion (Eq. A9), and the first
 finished sequence that leaves the frontier is the argmax. It is proved optimal over the whole
@@ -14,37 +14,21 @@ import math
 import time
 
 import numpy as np
-import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.kernels.search import (
-    DONE,
-    EMPTY,
-    FULL,
-    HOPELESS,
-    LANDED,
-    Nodes,
-    best_vertices,
-    run,
-)
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible, keep_best_words
+from sumfit.decoding.search import Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["all_lengths", "seqmap"]
 
-_TOLERANCE = 1e-9  # nats within which two scores count as equal
-_FIRST_ROOM = 64  # prefixes that fit before the arrays grow
 _PATIENCE = 100  # expansions before a search that repeats words gets a tighter bound
-_HOPE = 24  # expansions before a search that cannot be certified is ordered without outsiders
 _SPENT_AT_ONCE = 2  # words added to the bound at a time
 _MOST_SPENT = 6  # words that the bound may know of; each doubles it
 _MOST_BOUNDS = 30_000  # bounds per context in a table that knows of used-up words
-_SLICE = 128  # expansions between two looks at the clock
-_DIVES = 8  # quick descents when a limit comes before the first finished sequence
-_DIVE_EXPANSIONS = 2_000  # most prefixes that they may expand
 
 
 def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
@@ -198,204 +182,3 @@ def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleB
         f"no sequence of the graph costs {asked} and obeys the constraints; "
         "raise the limit or relax a constraint"
     )
-
-
-class Search:
-    """One best-first search: its frontier, its prefixes and what it proved."""
-
-    def __init__(
-        self,
-        tables: SearchTables,
-        options: DecodeOptions,
-        *,
-        high: int | None = None,
-        n_before: int = 0,
-        outside: float = -math.inf,
-    ) -> None:
-        """Prepare an empty search.
-
-        Args:
-            tables: Probabilities, costs and bounds.
-            options: Limits of the search.
-            high: Most total cost, at most that of the tables; theirs if not given.
-            n_before: Expansions already spent on searches for the same result.
-            outside: Bound, known already, on what the tables leave out.
-        """
-        self.is_complete = False
-        self.is_hopeless = False
-        self.is_cut_short = False
-        self._n_before = n_before
-        has_outside = tables.graph.other_costs.size or tables.graph.other_first_costs.size
-        self._patience = _HOPE if has_outside else options.max_expansions
-        self._tables = tables
-        self._options = options
-        self._high = tables.high if high is None else high
-        self._count = np.zeros(4, dtype=np.int64)
-        self._done = np.empty(options.n_best, dtype=np.int64)
-        self._outside = np.full(options.n_best + 1, outside)
-        self._room = _FIRST_ROOM
-        self._nodes = self._empty_nodes(self._room)
-
-    @property
-    def n_expanded(self) -> int:
-        """Prefixes expanded so far, earlier searches included."""
-        return self._n_before + int(self._count[3])
-
-    @property
-    def outside(self) -> float:
-        """Bound on the score of sequences with a word outside the candidates, so far."""
-        return float(self._outside[-1])
-
-    def run(self, started: float, most: int | None = None) -> None:
-        """Search until all results are found or a limit is reached.
-
-        A limit of the options that comes before the first result is met by quick descents, so
-        that there is a result; `is_complete` tells whether the search ended by itself,
-        `is_cut_short` whether a limit of the options ended it.
-
-        Args:
-            started: When the call started, by `time.perf_counter`.
-            most: Expansions, earlier searches included, after which to give up without any
-                result; ``None`` for the limit of the options.
-        """
-        limit_s = self._options.time_limit_s
-        last = self._options.max_expansions
-        limit = last if most is None else min(most, last)
-        while True:
-            reached = limit if limit_s is None else min(limit, self.n_expanded + _SLICE)
-            status = self._step(reached - self._n_before)
-            if status in (DONE, EMPTY):
-                self.is_complete = True
-                return
-            if status == HOPELESS:
-                self.is_hopeless = True
-                return
-            if status == FULL:
-                self._grow()
-                continue
-            is_late = limit_s is not None and time.perf_counter() - started > limit_s
-            if is_late or self.n_expanded >= last:
-                self._dive()
-                self.is_cut_short = True
-                return
-            if self.n_expanded >= limit:
-                return
-
-    def results(self, graph: DAG) -> list[Hypothesis]:
-        """Collect what was found, best first.
-
-        Args:
-            graph: The graph searched, for the paths.
-
-        Returns:
-            At most ``n_best`` hypotheses; those not proved optimal carry their gap.
-        """
-        n_done = int(self._count[2])
-        nodes = [(int(self._done[i]), float(self._outside[i])) for i in range(n_done)]
-        frontier = float(self._nodes.heap_f[0]) if self._count[1] else -math.inf
-        if n_done < self._options.n_best and self._count[1]:
-            scores = self._nodes.score[: self._count[0]].copy()
-            scores[self._done[:n_done]] = -math.inf
-            order = np.argsort(-scores, kind="stable")[: self._options.n_best - n_done]
-            bound = max(frontier, float(self._outside[-1]))
-            nodes += [(int(i), bound) for i in order if scores[i] > -math.inf]
-        return [self._hypothesis(graph, node, bound) for node, bound in nodes]
-
-    def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
-        score = float(self._nodes.score[node])
-        columns = [int(self._nodes.word[node])]
-        at = int(self._nodes.parent[node])
-        while at > 0:
-            columns.append(int(self._nodes.word[at]))
-            at = int(self._nodes.parent[at])
-        columns.reverse()
-        words = tuple(graph.word_ids[columns].tolist())
-        is_optimal = bound <= score + _TOLERANCE
-        return Hypothesis(
-            words=words,
-            log_prob=score - self._options.bonus * len(words),
-            score=score,
-            cost=self._high - int(self._nodes.rest[node]),
-            path=self._path(columns),
-            optimal=is_optimal,
-            gap=0.0 if is_optimal else bound - score,
-        )
-
-    def _path(self, columns: list[int]) -> tuple[int, ...] | None:
-        graph = self._tables.graph
-        vertices = np.empty(len(columns), dtype=np.int64)
-        found = best_vertices(
-            graph.link,
-            graph.first_link,
-            graph.end,
-            graph.prob,
-            np.array(columns, dtype=np.int64),
-            vertices,
-        )
-        return tuple(vertices.tolist()) if found else None
-
-    def _dive(self) -> None:
-        """Finish some sequences greedily if none is finished yet."""
-        if (self._nodes.score[: self._count[0]] > -math.inf).any():
-            return
-        limit = self.n_expanded - self._n_before + _DIVE_EXPANSIONS
-        landed = 0
-        while landed < _DIVES:
-            status = self._step(limit, is_dive=True)
-            if status == FULL:
-                self._grow()
-            elif status == LANDED:
-                landed += 1
-            else:
-                return
-
-    def _step(self, limit: int, *, is_dive: bool = False) -> int:
-        tables = self._tables
-        return int(
-            run(
-                tables.rules,
-                tables.graph,
-                self._nodes,
-                self._count,
-                self._outside,
-                self._done,
-                self._high,
-                self._high - tables.low,
-                limit,
-                self._patience,
-                is_dive,
-            )
-        )
-
-    def _empty_nodes(self, room: int) -> Nodes:
-        n_words, n = self._tables.n_candidates, self._tables.n_inner
-        constraints = self._options.constraints
-        n_fields = 1 if constraints is None else constraints.state_size(n + 1)
-
-        def whole(*shape: int) -> npt.NDArray[np.int64]:
-            return np.empty(shape, dtype=np.int64)
-
-        return Nodes(
-            parent=whole(room),
-            word=whole(room),
-            rest=whole(room),
-            log_mass=np.empty(room),
-            base=np.empty(room),
-            score=np.empty(room),
-            kind=whole(room),
-            spent=whole(room),
-            reach=np.empty((room, n)),
-            bounds=np.empty((room, n_words)),
-            state=whole(room, n_fields),
-            heap_f=np.empty(3 * room),
-            heap_node=whole(3 * room),
-            heap_word=whole(3 * room),
-        )
-
-    def _grow(self) -> None:
-        """Make room for four times as many prefixes."""
-        self._room *= 4
-        larger = self._empty_nodes(self._room)
-        for old, new in zip(self._nodes, larger, strict=True):
-            new[: old.shape[0]] = old
-        self._nodes = larger

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.search import _child, _make, _start, _value
+from sumfit.decoding.kernels.search import child_of, make_child, make_root, value_of
 
 __all__ = ["run_beam"]
 
@@ -42,8 +42,8 @@ def _best_children(  # type: ignore[no-untyped-def]
 ):
     """Find the best child of every active prefix, and the bound on what it can become."""
     for node in range(begin, end):
-        child[node] = _child(rules, graph, nodes, node, scratch)
-        worth[node] = _value(nodes, node, child[node]) if child[node] >= 0 else -math.inf
+        child[node] = child_of(rules, graph, nodes, node, scratch)
+        worth[node] = value_of(nodes, node, child[node]) if child[node] >= 0 else -math.inf
 
 
 @njit(cache=True, nogil=True)
@@ -66,11 +66,11 @@ def _dive(  # type: ignore[no-untyped-def]
     """
     top = 0
     for length in range(found.shape[1]):
-        w = _child(rules, graph, nodes, top, scratch)
-        if w < 0 or _value(nodes, top, w) <= found_score[0]:
+        w = child_of(rules, graph, nodes, top, scratch)
+        if w < 0 or value_of(nodes, top, w) <= found_score[0]:
             return length
         node = 1 + length % 2
-        _make(rules, graph, nodes, top, w, node, slack, mass)
+        make_child(rules, graph, nodes, top, w, node, slack, mass)
         columns[node] = columns[top]
         columns[node, length] = w
         score, rest = nodes.score[node], nodes.rest[node]
@@ -102,7 +102,7 @@ def run_beam(  # type: ignore[no-untyped-def]
     child = np.empty(columns.shape[0], dtype=np.int64)
     worth = np.empty(columns.shape[0])
     pruned = -math.inf
-    outside = _start(rules, graph, nodes, high)
+    outside = make_root(rules, graph, nodes, high)
     n_found, n_made = 0, 1
     if n_best == 1:
         n_made += _dive(
@@ -122,7 +122,7 @@ def run_beam(  # type: ignore[no-untyped-def]
                 pruned = max(pruned, worth[top])
                 break
             w = child[top]
-            outside = max(outside, _make(rules, graph, nodes, top, w, node, slack, mass))
+            outside = max(outside, make_child(rules, graph, nodes, top, w, node, slack, mass))
             columns[node] = columns[top]
             columns[node, length] = w
             score, rest = nodes.score[node], nodes.rest[node]

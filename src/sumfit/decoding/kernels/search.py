@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.frontier import pop, push
 from sumfit.decoding.kernels.rules import is_repeat, step
 from sumfit.decoding.kernels.state import (
     ENDABLE,
@@ -35,10 +36,12 @@ __all__ = [
     "LANDED",
     "LIMIT",
     "Graph",
-    "Nodes",
-    "best_vertices",
+    "child_of",
     "expand",
+    "make_child",
+    "make_root",
     "run",
+    "value_of",
 ]
 
 DONE, EMPTY, LIMIT, FULL, LANDED, HOPELESS = 0, 1, 2, 3, 4, 5  # why `run` returned
@@ -70,80 +73,6 @@ class Graph(NamedTuple):
     spent: Any
     spent_bit: Any
     n_repeats: Any
-
-
-class Nodes(NamedTuple):
-    """Prefixes, one a row, and the frontier.
-
-    ``parent`` and ``word`` spell the prefix; ``rest`` is what it may still spend; ``reach`` (n,)
-    the mass that arrives at each vertex before it emits, over ``exp(log_mass)``; ``bounds`` (W,)
-    the children not yet made, over ``exp(log_mass + base)``; ``score`` that of ending here;
-    ``state`` and ``kind`` what the rules know; ``spent`` the words used up, as bits.
-    """
-
-    parent: Any
-    word: Any
-    rest: Any
-    log_mass: Any
-    base: Any
-    score: Any
-    kind: Any
-    spent: Any
-    reach: Any
-    bounds: Any
-    state: Any
-    heap_f: Any
-    heap_node: Any
-    heap_word: Any
-
-
-@njit(**INNER)
-def _before(nodes, a, b):  # type: ignore[no-untyped-def]
-    if nodes.heap_f[a] != nodes.heap_f[b]:
-        return nodes.heap_f[a] > nodes.heap_f[b]
-    if nodes.heap_node[a] != nodes.heap_node[b]:
-        return nodes.heap_node[a] < nodes.heap_node[b]
-    return nodes.heap_word[a] < nodes.heap_word[b]
-
-
-@njit(**INNER)
-def _swap(nodes, a, b):  # type: ignore[no-untyped-def]
-    for heap in (nodes.heap_node, nodes.heap_word):
-        heap[a], heap[b] = heap[b], heap[a]
-    nodes.heap_f[a], nodes.heap_f[b] = nodes.heap_f[b], nodes.heap_f[a]
-
-
-@njit(**INNER)
-def _push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
-    nodes.heap_f[size] = f
-    nodes.heap_node[size] = node
-    nodes.heap_word[size] = word
-    at = size
-    while at > 0:
-        up = (at - 1) // 2
-        if not _before(nodes, at, up):
-            break
-        _swap(nodes, at, up)
-        at = up
-    return size + 1
-
-
-@njit(**INNER)
-def _pop(nodes, size):  # type: ignore[no-untyped-def]
-    size -= 1
-    _swap(nodes, 0, size)
-    at = 0
-    while True:
-        left = 2 * at + 1
-        if left >= size:
-            return size
-        best = left
-        if left + 1 < size and _before(nodes, left + 1, left):
-            best = left + 1
-        if not _before(nodes, best, at):
-            return size
-        _swap(nodes, best, at)
-        at = best
 
 
 @njit(**INNER, fastmath=_FAST)
@@ -252,7 +181,7 @@ def _open_bit(graph, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _child(rules, graph, nodes, node, scratch):  # type: ignore[no-untyped-def]
+def child_of(rules, graph, nodes, node, scratch):  # type: ignore[no-untyped-def]
     """Find the best child of a prefix, or -1; children that break a rule are struck out.
 
     A child's bound is first that of its word in any context. Only the child that looks best is
@@ -288,7 +217,7 @@ def _child(rules, graph, nodes, node, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _value(nodes, node, w):  # type: ignore[no-untyped-def]
+def value_of(nodes, node, w):  # type: ignore[no-untyped-def]
     """Log of the bound of a child, lifted above rounding."""
     return nodes.log_mass[node] + nodes.base[node] + math.log(nodes.bounds[node, w]) + _SLACK
 
@@ -309,7 +238,7 @@ def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _start(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
+def make_root(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
     """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
     reach = nodes.reach[0]
     peak = 0.0
@@ -334,7 +263,7 @@ def _start(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _make(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[no-untyped-def]
+def make_child(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[no-untyped-def]
     """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
     nodes.parent[node] = top
     nodes.word[node] = w
@@ -370,53 +299,6 @@ def _make(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[no-un
     return _outside(graph, nodes, node, on, graph.other_costs)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def best_vertices(link, first_link, end, prob, words, vertices):  # type: ignore[no-untyped-def]
-    """Fill ``vertices`` with the best single path that emits ``words``; whether there is one.
-
-    Products are scaled to a peak of 1 at every word, so that none underflows; ties go to the
-    earlier vertex.
-    """
-    n = end.shape[0]
-    size = words.shape[0]
-    best = np.empty(n)
-    before = np.empty(n)
-    back = np.zeros((size, n), dtype=np.int64)
-    for j in range(n):
-        best[j] = first_link[j] * prob[words[0], j]
-    for place in range(size):
-        if place > 0:
-            for j in range(n):
-                before[j] = best[j]
-                best[j] = 0.0
-            for i in range(n):
-                if before[i] > 0.0:
-                    for j in range(i + 1, n):
-                        value = before[i] * link[i, j]
-                        if value > best[j]:
-                            best[j] = value
-                            back[place, j] = i
-            for j in range(n):
-                best[j] *= prob[words[place], j]
-        peak = best.max()
-        if peak == 0.0:
-            return False
-        for j in range(n):
-            best[j] /= peak
-    at = -1
-    value = 0.0
-    for j in range(n):
-        if best[j] * end[j] > value:
-            value = best[j] * end[j]
-            at = j
-    if at < 0:
-        return False
-    for place in range(size - 1, -1, -1):
-        vertices[place] = at + 1
-        at = back[place, at]
-    return True
-
-
 @njit(cache=True, nogil=True)
 def run(  # type: ignore[no-untyped-def]
     rules, graph, nodes, count, outside_best, done, high, slack, limit, patience, is_dive
@@ -434,12 +316,12 @@ def run(  # type: ignore[no-untyped-def]
     mass = np.empty(graph.end.shape[0])
     scratch = np.empty(nodes.state.shape[1], dtype=np.int64)
     if count[0] == 0:
-        outside_best[last] = max(outside_best[last], _start(rules, graph, nodes, high))
+        outside_best[last] = max(outside_best[last], make_root(rules, graph, nodes, high))
         count[0] = 1
         count[3] = 1
-        w = _child(rules, graph, nodes, 0, scratch)
+        w = child_of(rules, graph, nodes, 0, scratch)
         if w >= 0:
-            count[1] = _push(nodes, count[1], _value(nodes, 0, w), 0, w)
+            count[1] = push(nodes, count[1], value_of(nodes, 0, w), 0, w)
     diving = False
     top = 0
     w = 0
@@ -452,7 +334,7 @@ def run(  # type: ignore[no-untyped-def]
                 return LANDED
             done[count[2]] = top
             outside_best[count[2]] = outside_best[last]
-            count[1] = _pop(nodes, count[1])
+            count[1] = pop(nodes, count[1])
             count[2] += 1
             if count[2] == last:
                 return DONE
@@ -462,31 +344,31 @@ def run(  # type: ignore[no-untyped-def]
         is_full = count[0] == nodes.parent.shape[0] or count[1] + 4 > nodes.heap_f.shape[0]
         if is_full or count[3] >= limit:
             if diving:
-                count[1] = _push(nodes, count[1], _value(nodes, top, w), top, w)
+                count[1] = push(nodes, count[1], value_of(nodes, top, w), top, w)
             return FULL if is_full and count[3] < limit else LIMIT
         if not diving:
-            count[1] = _pop(nodes, count[1])
+            count[1] = pop(nodes, count[1])
         diving = False
         nodes.bounds[top, w] = 0.0
-        sibling = _child(rules, graph, nodes, top, scratch)
+        sibling = child_of(rules, graph, nodes, top, scratch)
         if sibling >= 0:
-            count[1] = _push(nodes, count[1], _value(nodes, top, sibling), top, sibling)
+            count[1] = push(nodes, count[1], value_of(nodes, top, sibling), top, sibling)
         node = count[0]
         count[0] += 1
         count[3] += 1
-        outside = _make(rules, graph, nodes, top, w, node, slack, mass)
+        outside = make_child(rules, graph, nodes, top, w, node, slack, mass)
         outside_best[last] = max(outside_best[last], outside)
         if nodes.score[node] > -math.inf:
-            count[1] = _push(nodes, count[1], nodes.score[node], node, _FINISHED)
-        child = _child(rules, graph, nodes, node, scratch)
+            count[1] = push(nodes, count[1], nodes.score[node], node, _FINISHED)
+        child = child_of(rules, graph, nodes, node, scratch)
         if child >= 0:
-            f = _value(nodes, node, child)
+            f = value_of(nodes, node, child)
             if is_dive and nodes.score[node] < f:
                 diving = True
                 top = node
                 w = child
             else:
-                count[1] = _push(nodes, count[1], f, node, child)
+                count[1] = push(nodes, count[1], f, node, child)
         if is_dive and not diving and nodes.score[node] > -math.inf:
             return LANDED
     return EMPTY

@@ -1,0 +1,89 @@
+"""Compiled frontier of best-first search: prefixes as rows, and a heap of what to make next.
+
+Owns `Nodes` and the heap. What is entered, and with what worth, is `kernels.search`'s business.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import INNER
+
+__all__ = ["Nodes", "pop", "push"]
+
+
+class Nodes(NamedTuple):
+    """Prefixes, one a row, and the frontier.
+
+    ``parent`` and ``word`` spell the prefix; ``rest`` is what it may still spend; ``reach`` (n,)
+    the mass that arrives at each vertex before it emits, over ``exp(log_mass)``; ``bounds`` (W,)
+    the children not yet made, over ``exp(log_mass + base)``; ``score`` that of ending here;
+    ``state`` and ``kind`` what the rules know; ``spent`` the words used up, as bits.
+    """
+
+    parent: Any
+    word: Any
+    rest: Any
+    log_mass: Any
+    base: Any
+    score: Any
+    kind: Any
+    spent: Any
+    reach: Any
+    bounds: Any
+    state: Any
+    heap_f: Any
+    heap_node: Any
+    heap_word: Any
+
+
+@njit(**INNER)
+def _before(nodes, a, b):  # type: ignore[no-untyped-def]
+    if nodes.heap_f[a] != nodes.heap_f[b]:
+        return nodes.heap_f[a] > nodes.heap_f[b]
+    if nodes.heap_node[a] != nodes.heap_node[b]:
+        return nodes.heap_node[a] < nodes.heap_node[b]
+    return nodes.heap_word[a] < nodes.heap_word[b]
+
+
+@njit(**INNER)
+def _swap(nodes, a, b):  # type: ignore[no-untyped-def]
+    for heap in (nodes.heap_node, nodes.heap_word):
+        heap[a], heap[b] = heap[b], heap[a]
+    nodes.heap_f[a], nodes.heap_f[b] = nodes.heap_f[b], nodes.heap_f[a]
+
+
+@njit(**INNER)
+def push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
+    """Enter a child that could be made of a prefix; return the new number of entries."""
+    nodes.heap_f[size] = f
+    nodes.heap_node[size] = node
+    nodes.heap_word[size] = word
+    at = size
+    while at > 0:
+        up = (at - 1) // 2
+        if not _before(nodes, at, up):
+            break
+        _swap(nodes, at, up)
+        at = up
+    return size + 1
+
+
+@njit(**INNER)
+def pop(nodes, size):  # type: ignore[no-untyped-def]
+    """Take out the entry of most worth; return the new number of entries."""
+    size -= 1
+    _swap(nodes, 0, size)
+    at = 0
+    while True:
+        left = 2 * at + 1
+        if left >= size:
+            return size
+        best = left
+        if left + 1 < size and _before(nodes, left + 1, left):
+            best = left + 1
+        if not _before(nodes, best, at):
+            return size
+        _swap(nodes, best, at)
+        at = best
