@@ -1,6 +1,6 @@
 """Does any summary ever break its limit? Random texts, units, modes and limits, counted.
 
-    python benchmarks/limits.py --n 20000 [--model DIR] [--seed 1]
+    python benchmarks/limits.py --n 20000 [--model DIR] [--seed 1] [--processes 2]
 
 Each draw takes a text of one or several scripts, a unit, a mode (at most, exactly, between, ratio,
 preset, with prefix, suffix or reserve now and then) and a limit, and checks the string that comes
@@ -15,13 +15,15 @@ whatever the search finds.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
 import random
 import sys
 import time
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -216,6 +218,22 @@ def run(
     return counts, broken
 
 
+def run_part(model: str | None, n: int, seed: int, max_expansions: int) -> Any:
+    """Run draws in a process of their own.
+
+    Args:
+        model: Model directory.
+        n: How many draws.
+        seed: Of the draws.
+        max_expansions: Where the search of a draw stops.
+
+    Returns:
+        As `run`.
+    """
+    fit = sumfit.Summarizer.from_pretrained(model, n_workers=1)
+    return run(fit, n, seed=seed, max_expansions=max_expansions)
+
+
 def main() -> int:
     """Run from the command line; the exit code is 1 if anything was broken."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -223,15 +241,30 @@ def main() -> int:
     parser.add_argument("--model", default=None)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--max-expansions", type=int, default=200)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    fit = sumfit.Summarizer.from_pretrained(options.model)
     started = time.perf_counter()
-    counts, broken = run(fit, options.n, seed=options.seed, max_expansions=options.max_expansions)
+    counts: Counter[str] = Counter()
+    broken: list[str] = []
+    share = -(-options.n // options.processes)
+    sizes = [min(share, options.n - start) for start in range(0, options.n, share)]
+    with ProcessPoolExecutor(options.processes, multiprocessing.get_context("spawn")) as pool:
+        parts = [
+            pool.submit(
+                run_part, options.model, size, options.seed + number, options.max_expansions
+            )
+            for number, size in enumerate(sizes)
+        ]
+        for part in parts:
+            some, found = part.result()
+            counts += some
+            broken += found
     for line in broken[:20]:
         print(line.encode("unicode_escape").decode())
     refused = (BudgetError, ConflictingBudgetError, InfeasibleBudgetError)
     known = {"model", "source", "cut", *(kind.__name__ for kind in refused)}
-    print(f"model {fit.config.name}, seed {options.seed}, {time.perf_counter() - started:.0f} s")
+    name = options.model or "the default"
+    print(f"model {name}, seed {options.seed}, {time.perf_counter() - started:.0f} s")
     for outcome, count in counts.most_common():
         note = "" if outcome in known else "  (other error)"
         print(f"{count:>7}  {outcome}{note}")

@@ -29,6 +29,12 @@ def test_fewer_words_and_links(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
     assert "->" not in narrow.split("\n", 6)[6]
 
 
+def test_without_a_length(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    result = sumfit("inspect", texts[0])
+    assert result.code == 0
+    assert " of 80 chars, " in result.out.splitlines()[1]
+
+
 def test_json(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
     facts = json.loads(sumfit("inspect", texts[0], "--max-words", "6", "--json").out)
     assert facts["summary"]["optimal"]

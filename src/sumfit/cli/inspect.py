@@ -15,6 +15,7 @@ from sumfit.pipeline.inspection import Inspection
 __all__ = ["inspect", "render"]
 
 _WIDTH = 80
+_DEFAULT = {"max_chars": 80}
 _WORD_WIDTH = 16
 
 
@@ -36,11 +37,13 @@ def inspect(
 ) -> None:
     """Show what the model predicts for a text, and the path that the summary takes.
 
+    Without a length, that of a summary of at most 80 characters.
+
     sumfit inspect "A long text ..." --max-words 8
 
     sumfit inspect "A long text ..." --max-chars 60 --json
     """
-    keywords: dict[str, Any] = {**length.keywords(), **summary.keywords()}
+    keywords: dict[str, Any] = {**(length.keywords() or _DEFAULT), **summary.keywords()}
     found = model.load(n_workers=1).inspect(read_text(text), **keywords)
     if as_json:
         facts = found.to_dict(n_words=words, min_prob=min_prob)
