@@ -135,7 +135,7 @@ def plain_check(
 
 ODD = re.compile(
     r"[:;,!?)\]}][A-Za-z_]|(?<!\d)[:,]\d|[;!?)\]}]\d|[:;,!][:;,.]|\?[:;,.]|\.\."
-    r"|(?:^| )[:;,.!?)\]}]|[(\[{][ :;,.!?]"
+    r"|(?:^| )[:;,.!?)\]}]|[(\[{][ :;,.!?]|\"\""
 )
 
 
@@ -546,6 +546,7 @@ def tokens_of(tokenizer: Tokenizer, text: str) -> tuple[int, ...]:
         ("( the race)", "", False),
         ("race (London)", "", True),
         ("race:.", "", False),
+        ('"race""run"', "", False),
         ("race! run", "", True),
         ("man’ run", "", False),  # closes what was never opened
         ("men’s run", "", True),

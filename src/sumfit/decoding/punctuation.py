@@ -23,6 +23,7 @@ _APART = (  # a character of the first string never touches one of the second
     (":;,!", ":;,."),
     ("?", ":;,."),
     (".", "."),
+    ('"', '"'),
     (" ", ":;,.!?)]}"),
     ("([{", " :;,.!?"),
 )
