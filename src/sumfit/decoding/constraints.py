@@ -1,6 +1,6 @@
 """What an output must also obey: constraints kept inside the search.
 
-Owns the options (`Constraints`) and their compiled form for one text (`CompiledConstraints`),
+Owns the options (`Constraints`) and how they become `CompiledConstraints` for one text,
 which exact search, beam search and PathMAP step through piece by piece. Does not own the state
 machine (`kernels.rules`), the word lists of complete endings (`sumfit.text.endings`) or the
 tables of a tokenizer (`sumfit.decoding.piece_tables`).
@@ -21,19 +21,16 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from sumfit.decoding.kernels.rules import classify, step_once
+from sumfit.decoding.compiled_constraints import CompiledConstraints
+from sumfit.decoding.kernels.rules import classify
 from sumfit.decoding.kernels.state import (
-    ENDABLE,
     FIELDS,
-    LETTERS,
-    N_ATOMS,
-    OTHER,
     PAIR_BASE,
-    REJECTED,
-    SET_NOW,
+    STOP_AFTER_INITIAL,
+    STOP_ANYWHERE,
+    STOP_NOWHERE,
     SWITCHES,
     Rules,
-    start_state,
 )
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.piece_tables import (
@@ -61,6 +58,7 @@ _ATOMS = regex.compile(
 )
 _NUMBERS = regex.compile(r"\p{N}[\p{N}\p{M}]*")
 _NON_ASCII_RUNS = regex.compile(r"[^\s\x00-\x40\[-`{-\x7f]+")
+_INITIAL = regex.compile(r"(?<!\p{L})\p{L}\.")
 _MOST_REQUIRED = 16
 _MOST_READ = 50_000  # characters in which a source shows its writing systems
 
@@ -82,6 +80,9 @@ class Constraints:
             auxiliary, on a comma, dash or opening mark, within brackets or quotation marks, or
             without any word or number. If it may not, no mark may close what was never opened,
             and marks and spaces touch as they usually do, or as they do in the source.
+        final_stop: A full stop may end the output. If it may not, one after a single letter
+            still may where the source has such a one ("U.S."). Without ``dangling_end=False``
+            it may in any case.
         banned: Words and phrases that must not occur.
         required: Words and phrases that must occur, at most 16.
         source_numbers_only: Every number must occur in the source.
@@ -94,6 +95,7 @@ class Constraints:
     no_repeat_ngram: int | None = None
     whole_words: bool = False
     dangling_end: bool = True
+    final_stop: bool = True
     banned: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     source_numbers_only: bool = False
@@ -124,7 +126,8 @@ class Constraints:
     def recommended(cls, **changes: object) -> Constraints:
         """The constraints that pay off on real text: those that `Summarizer` turns on.
 
-        No repeated content word or neighbour, whole words only, no dangling end.
+        No repeated content word or neighbour, whole words only, no dangling end, no full stop
+        at the end.
 
         Args:
             **changes: Other values for some of the fields.
@@ -137,6 +140,7 @@ class Constraints:
             "repeat_adjacent": False,
             "whole_words": True,
             "dangling_end": False,
+            "final_stop": False,
         }
         return cls(**(values | changes))  # type: ignore[arg-type]
 
@@ -179,6 +183,7 @@ class Constraints:
         switches["adjacent_once"] = int(not self.repeat_adjacent)
         switches["ngram"] = self.no_repeat_ngram or 0
         switches["complete_end"] = int(not self.dangling_end)
+        switches["final_stop"] = self._final_stop_rule(source_text)
         switches["source_numbers"] = int(self.source_numbers_only)
         switches["source_names"] = int(self.source_names_only)
         banned, banned_start = _phrases(self.banned)
@@ -209,6 +214,11 @@ class Constraints:
         if not (self.banned or self.source_names_only or self.source_numbers_only):
             usual = _usual_kinds(places, rules)
         return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)), usual)
+
+    def _final_stop_rule(self, source_text: str) -> int:
+        if self.final_stop:
+            return STOP_ANYWHERE
+        return STOP_AFTER_INITIAL if _INITIAL.search(source_text) else STOP_NOWHERE
 
     def _check_contradictions(self) -> None:
         banned = [_atoms(phrase) for phrase in self.banned]
@@ -260,217 +270,9 @@ class Constraints:
         return {word.encode("utf-8") for word in words}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledConstraints:
-    """Constraints ready to be stepped through for the outputs of one text.
-
-    Attributes:
-        options: The constraints.
-        rules: Arrays for the compiled decoders, see `kernels.rules`.
-        required_atoms: Case-folded atoms of each required phrase.
-        usual_kinds: ``(V,)`` what may follow each piece whatever the source; ``None`` if that
-            is not known.
-    """
-
-    options: Constraints
-    rules: Rules
-    required_atoms: tuple[tuple[str, ...], ...] = ()
-    usual_kinds: State | None = None
-
-    @property
-    def vocab_size(self) -> int:
-        """``V`` of the tokenizer."""
-        return int(self.rules.kind.shape[0])
-
-    def state_size(self, n_pieces: int) -> int:
-        """Length of the state of a prefix.
-
-        Args:
-            n_pieces: Most pieces that the prefix may have.
-
-        Returns:
-            Numbers per state.
-        """
-        return int(FIELDS) + n_pieces
-
-    def contexts(self, ids: npt.NDArray[np.int64]) -> tuple[State, npt.NDArray[np.bool_]]:
-        """Tell what may follow each piece, in the best case over all prefixes.
-
-        Args:
-            ids: ``(W,)`` vocabulary ids.
-
-        Returns:
-            ``(W,)`` kinds of context, see `kernels.rules.classify`, and ``(W,)`` whether the piece
-            can continue a word.
-        """
-        rules = self.rules
-        kinds = np.zeros(ids.size, dtype=np.int64)
-        joins = np.zeros(ids.size, dtype=np.bool_)
-        scratch = np.zeros(self.state_size(2), dtype=np.int64)
-        if self.usual_kinds is None:
-            classify(rules, ids, scratch, kinds, joins)
-            return kinds, joins
-        kinds = self.usual_kinds[ids]
-        # the source can only add words: a piece that is one, and begins longer ones, stays so
-        rest = np.flatnonzero((kinds < 0) | (kinds > 1))
-        found = np.zeros(rest.size, dtype=np.int64)
-        classify(rules, ids[rest], scratch, found, np.zeros(rest.size, dtype=np.bool_))
-        kinds[rest] = found
-        if rules.complete_end:
-            kinds[rules.odd[ids]] = REJECTED
-        if rules.whole_words:
-            kinds[(rules.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
-        piece_kind = rules.kind[ids]
-        joins = ((piece_kind == LETTERS) | (piece_kind == OTHER)) & ~rules.starts[ids]
-        return kinds, joins
-
-    def start(self, n_pieces: int = 256) -> State:
-        """Make the state of the empty prefix.
-
-        Args:
-            n_pieces: Most pieces that prefixes may have.
-
-        Returns:
-            ``(state_size,)`` opaque numbers.
-        """
-        state = np.zeros(self.state_size(n_pieces), dtype=np.int64)
-        start_state(state)
-        return state
-
-    def allows(self, state: State, word_id: int) -> State | None:
-        """Say whether a piece may come next, and what state it leaves.
-
-        A piece may be allowed although nothing can follow it that completes its word; that shows
-        with the next piece at the latest.
-
-        Args:
-            state: State of the prefix.
-            word_id: Vocabulary id of the piece.
-
-        Returns:
-            The new state, or ``None`` if the piece breaks a constraint.
-        """
-        if int(state[N_ATOMS]) + int(FIELDS) + 2 > state.size:
-            state = np.concatenate([state, np.zeros(256, dtype=np.int64)])
-        after = np.empty_like(state)
-        kind = step_once(self.rules, state, word_id, after)
-        return None if kind == REJECTED else after
-
-    def allows_end(self, state: State) -> bool:
-        """Say whether the output may end after a prefix.
-
-        Args:
-            state: State of the prefix.
-
-        Returns:
-            The verdict.
-        """
-        return bool(state[ENDABLE])
-
-    def accepts(self, words: Iterable[int]) -> bool:
-        """Say whether a whole output obeys the constraints.
-
-        Args:
-            words: Vocabulary ids.
-
-        Returns:
-            The verdict.
-        """
-        state: State | None = self.start()
-        for word in words:
-            state = self.allows(state, int(word)) if state is not None else None
-        return state is not None and self.allows_end(state)
-
-    def can_spell(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Tell which pieces occur in a required phrase.
-
-        Args:
-            ids: ``(W,)`` vocabulary ids.
-
-        Returns:
-            ``(W,)`` flags.
-        """
-        atoms = {atom.encode("utf-8") for atoms in self.required_atoms for atom in atoms}
-        bodies = [self._folded(v) for v in ids.tolist()]
-        return np.array([any(body in atom for atom in atoms) for body in bodies], dtype=np.bool_)
-
-    def check_required(
-        self,
-        ids: npt.NDArray[np.int32],
-        cost: npt.NDArray[np.int32],
-        first_cost: npt.NDArray[np.int32],
-        limit: int,
-    ) -> None:
-        """Check that the required phrases can be written and fit.
-
-        Args:
-            ids: ``(W,)`` vocabulary ids that the graph offers.
-            cost: ``(V,)`` unit cost.
-            first_cost: ``(V,)`` cost as first word.
-            limit: Most total cost.
-
-        Raises:
-            ConstraintError: If a word cannot be written, or all together cost too much.
-        """
-        price: dict[bytes, int] = {}
-        for v in ids.tolist():
-            body = self._folded(v)
-            least = int(min(cost[v], first_cost[v]))
-            price[body] = min(price.get(body, least), least)
-        total = 0
-        for atom in dict.fromkeys(atom for atoms in self.required_atoms for atom in atoms):
-            least_cost = _least_cost(atom.encode("utf-8"), price)
-            if least_cost is None:
-                raise ConstraintError(
-                    f"{atom!r} is required, but the graph has no words that spell it; drop it"
-                )
-            total += least_cost
-        if total > limit:
-            raise ConstraintError(
-                f"the required words cost at least {total}, but the limit is {limit}; "
-                "raise the limit or drop some"
-            )
-
-    def can_finish(self, place: int, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Tell which pieces can be the last of a required phrase.
-
-        Args:
-            place: Index of the phrase in ``required``.
-            ids: ``(W,)`` vocabulary ids.
-
-        Returns:
-            ``(W,)`` flags, true for every piece that can, and perhaps for some that cannot.
-        """
-        last = self.required_atoms[place][-1].encode("utf-8")
-        flags = np.zeros(ids.size, dtype=np.bool_)
-        for w, v in enumerate(ids.tolist()):
-            tail = self._folded(v)
-            flags[w] = tail == last or (not self.rules.starts[v] and last.endswith(tail))
-        return flags
-
-    def _folded(self, v: int) -> bytes:
-        begin, end = self.rules.body_start[v : v + 2].tolist()
-        body: bytes = self.rules.body[begin:end].tobytes()
-        try:
-            return body.decode("utf-8").casefold().encode("utf-8")
-        except UnicodeDecodeError:
-            return body
-
-    def n_required_met(self, state: State) -> int:
-        """Count the required phrases that a prefix holds.
-
-        Args:
-            state: State of the prefix.
-
-        Returns:
-            Number of phrases, the last word included if it may end here.
-        """
-        return int(state[SET_NOW]).bit_count()
-
-
 def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
     """What may follow each piece when the source adds nothing; once per lexicon and switches."""
-    key = (rules.whole_words, rules.complete_end)
+    key = (rules.whole_words, rules.complete_end, rules.final_stop)
     kinds = places.usual_kinds.get(key)
     if kinds is None:
         n_pieces = rules.kind.shape[0]
@@ -488,19 +290,6 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
         classify(bare, np.arange(n_pieces, dtype=np.int64), scratch, kinds, joins)
         places.usual_kinds[key] = kinds
     return kinds
-
-
-def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:
-    """Least cost of pieces that spell an atom one after the other."""
-    least: list[int | None] = [0] + [None] * len(atom)
-    for end in range(1, len(atom) + 1):
-        for begin in range(end):
-            so_far, piece = least[begin], price.get(atom[begin:end])
-            if so_far is None or piece is None:
-                continue
-            best = least[end]
-            least[end] = so_far + piece if best is None else min(best, so_far + piece)
-    return least[-1]
 
 
 def _atoms(phrase: str) -> tuple[str, ...]:

@@ -1,0 +1,257 @@
+"""Constraints compiled for the outputs of one text: a state machine to step through.
+
+Owns `CompiledConstraints`, what the decoders ask of it, and the check that required words can be
+written. Does not own how it is made (`sumfit.decoding.constraints`) or the compiled steps
+(`kernels.rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.decoding.kernels.rules import classify, step_once
+from sumfit.decoding.kernels.state import (
+    ENDABLE,
+    FIELDS,
+    LETTERS,
+    N_ATOMS,
+    OTHER,
+    REJECTED,
+    SET_NOW,
+    Rules,
+    start_state,
+)
+from sumfit.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from sumfit.decoding.constraints import Constraints
+
+__all__ = ["CompiledConstraints"]
+
+State = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledConstraints:
+    """Constraints ready to be stepped through for the outputs of one text.
+
+    Attributes:
+        options: The constraints.
+        rules: Arrays for the compiled decoders, see `kernels.rules`.
+        required_atoms: Case-folded atoms of each required phrase.
+        usual_kinds: ``(V,)`` what may follow each piece whatever the source; ``None`` if that
+            is not known.
+    """
+
+    options: Constraints
+    rules: Rules
+    required_atoms: tuple[tuple[str, ...], ...] = ()
+    usual_kinds: State | None = None
+
+    @property
+    def vocab_size(self) -> int:
+        """``V`` of the tokenizer."""
+        return int(self.rules.kind.shape[0])
+
+    def state_size(self, n_pieces: int) -> int:
+        """Length of the state of a prefix.
+
+        Args:
+            n_pieces: Most pieces that the prefix may have.
+
+        Returns:
+            Numbers per state.
+        """
+        return int(FIELDS) + n_pieces
+
+    def contexts(self, ids: npt.NDArray[np.int64]) -> tuple[State, npt.NDArray[np.bool_]]:
+        """Tell what may follow each piece, in the best case over all prefixes.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids.
+
+        Returns:
+            ``(W,)`` kinds of context, see `kernels.rules.classify`, and ``(W,)`` whether the piece
+            can continue a word.
+        """
+        rules = self.rules
+        kinds = np.zeros(ids.size, dtype=np.int64)
+        joins = np.zeros(ids.size, dtype=np.bool_)
+        scratch = np.zeros(self.state_size(2), dtype=np.int64)
+        if self.usual_kinds is None:
+            classify(rules, ids, scratch, kinds, joins)
+            return kinds, joins
+        kinds = self.usual_kinds[ids]
+        # the source can only add words: a piece that is one, and begins longer ones, stays so
+        rest = np.flatnonzero((kinds < 0) | (kinds > 1))
+        found = np.zeros(rest.size, dtype=np.int64)
+        classify(rules, ids[rest], scratch, found, np.zeros(rest.size, dtype=np.bool_))
+        kinds[rest] = found
+        if rules.complete_end:
+            kinds[rules.odd[ids]] = REJECTED
+        if rules.whole_words:
+            kinds[(rules.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
+        piece_kind = rules.kind[ids]
+        joins = ((piece_kind == LETTERS) | (piece_kind == OTHER)) & ~rules.starts[ids]
+        return kinds, joins
+
+    def start(self, n_pieces: int = 256) -> State:
+        """Make the state of the empty prefix.
+
+        Args:
+            n_pieces: Most pieces that prefixes may have.
+
+        Returns:
+            ``(state_size,)`` opaque numbers.
+        """
+        state = np.zeros(self.state_size(n_pieces), dtype=np.int64)
+        start_state(state)
+        return state
+
+    def allows(self, state: State, word_id: int) -> State | None:
+        """Say whether a piece may come next, and what state it leaves.
+
+        A piece may be allowed although nothing can follow it that completes its word; that shows
+        with the next piece at the latest.
+
+        Args:
+            state: State of the prefix.
+            word_id: Vocabulary id of the piece.
+
+        Returns:
+            The new state, or ``None`` if the piece breaks a constraint.
+        """
+        if int(state[N_ATOMS]) + int(FIELDS) + 2 > state.size:
+            state = np.concatenate([state, np.zeros(256, dtype=np.int64)])
+        after = np.empty_like(state)
+        kind = step_once(self.rules, state, word_id, after)
+        return None if kind == REJECTED else after
+
+    def allows_end(self, state: State) -> bool:
+        """Say whether the output may end after a prefix.
+
+        Args:
+            state: State of the prefix.
+
+        Returns:
+            The verdict.
+        """
+        return bool(state[ENDABLE])
+
+    def accepts(self, words: Iterable[int]) -> bool:
+        """Say whether a whole output obeys the constraints.
+
+        Args:
+            words: Vocabulary ids.
+
+        Returns:
+            The verdict.
+        """
+        state: State | None = self.start()
+        for word in words:
+            state = self.allows(state, int(word)) if state is not None else None
+        return state is not None and self.allows_end(state)
+
+    def can_spell(self, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Tell which pieces occur in a required phrase.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids.
+
+        Returns:
+            ``(W,)`` flags.
+        """
+        atoms = {atom.encode("utf-8") for atoms in self.required_atoms for atom in atoms}
+        bodies = [self._folded(v) for v in ids.tolist()]
+        return np.array([any(body in atom for atom in atoms) for body in bodies], dtype=np.bool_)
+
+    def check_required(
+        self,
+        ids: npt.NDArray[np.int32],
+        cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        limit: int,
+    ) -> None:
+        """Check that the required phrases can be written and fit.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids that the graph offers.
+            cost: ``(V,)`` unit cost.
+            first_cost: ``(V,)`` cost as first word.
+            limit: Most total cost.
+
+        Raises:
+            ConstraintError: If a word cannot be written, or all together cost too much.
+        """
+        price: dict[bytes, int] = {}
+        for v in ids.tolist():
+            body = self._folded(v)
+            least = int(min(cost[v], first_cost[v]))
+            price[body] = min(price.get(body, least), least)
+        total = 0
+        for atom in dict.fromkeys(atom for atoms in self.required_atoms for atom in atoms):
+            least_cost = _least_cost(atom.encode("utf-8"), price)
+            if least_cost is None:
+                raise ConstraintError(
+                    f"{atom!r} is required, but the graph has no words that spell it; drop it"
+                )
+            total += least_cost
+        if total > limit:
+            raise ConstraintError(
+                f"the required words cost at least {total}, but the limit is {limit}; "
+                "raise the limit or drop some"
+            )
+
+    def can_finish(self, place: int, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Tell which pieces can be the last of a required phrase.
+
+        Args:
+            place: Index of the phrase in ``required``.
+            ids: ``(W,)`` vocabulary ids.
+
+        Returns:
+            ``(W,)`` flags, true for every piece that can, and perhaps for some that cannot.
+        """
+        last = self.required_atoms[place][-1].encode("utf-8")
+        flags = np.zeros(ids.size, dtype=np.bool_)
+        for w, v in enumerate(ids.tolist()):
+            tail = self._folded(v)
+            flags[w] = tail == last or (not self.rules.starts[v] and last.endswith(tail))
+        return flags
+
+    def _folded(self, v: int) -> bytes:
+        begin, end = self.rules.body_start[v : v + 2].tolist()
+        body: bytes = self.rules.body[begin:end].tobytes()
+        try:
+            return body.decode("utf-8").casefold().encode("utf-8")
+        except UnicodeDecodeError:
+            return body
+
+    def n_required_met(self, state: State) -> int:
+        """Count the required phrases that a prefix holds.
+
+        Args:
+            state: State of the prefix.
+
+        Returns:
+            Number of phrases, the last word included if it may end here.
+        """
+        return int(state[SET_NOW]).bit_count()
+
+
+def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:
+    """Least cost of pieces that spell an atom one after the other."""
+    least: list[int | None] = [0] + [None] * len(atom)
+    for end in range(1, len(atom) + 1):
+        for begin in range(end):
+            so_far, piece = least[begin], price.get(atom[begin:end])
+            if so_far is None or piece is None:
+                continue
+            best = least[end]
+            least[end] = so_far + piece if best is None else min(best, so_far + piece)
+    return least[-1]
