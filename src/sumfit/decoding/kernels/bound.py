@@ -46,15 +46,31 @@ class Steps(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def _cost_bits(cost, begin, end, high):  # type: ignore[no-untyped-def]
+    """Bit c of the result tells whether some ``cost[begin:end]`` is c; for ``high`` below 62."""
+    bits = np.int64(0)
+    for v in range(begin, end):
+        bits |= np.int64(1) << np.int64(min(cost[v], high + 1))
+    return bits
+
+
+@njit(cache=True, nogil=True)
 def costs_outside(cost, ids, high):  # type: ignore[no-untyped-def]
     """List the distinct costs up to ``high`` of the words that are not among ascending ``ids``."""
     seen = np.zeros(high + 2, dtype=np.bool_)
+    bits = np.int64(0)
     begin = 0
     for at in range(ids.shape[0] + 1):
         end = ids[at] if at < ids.shape[0] else cost.shape[0]
-        for v in range(begin, end):
-            seen[min(cost[v], high + 1)] = True
+        if high < 62:
+            bits |= _cost_bits(cost, begin, end, high)
+        else:
+            for v in range(begin, end):
+                seen[min(cost[v], high + 1)] = True
         begin = end + 1
+    if high < 62:
+        for c in range(high + 1):
+            seen[c] = (bits >> c) & 1
     return np.flatnonzero(seen[: high + 1])
 
 
