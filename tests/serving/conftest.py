@@ -89,13 +89,13 @@ def server_summarizer(tiny_model: Path) -> Summarizer:
 @pytest.fixture(scope="session")
 def live_url(server_summarizer: Summarizer) -> Iterator[str]:
     """Address of one server for all tests that only read."""
-    with running(server_summarizer) as url:
+    with running(server_summarizer, ServerOptions(port=0, time_limit_s=600)) as url:
         yield url
 
 
 @pytest.fixture
 def client(live_url: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=live_url, trust_env=False, timeout=30) as http:
+    with httpx.Client(base_url=live_url, trust_env=False, timeout=120) as http:
         yield http
 
 

@@ -134,6 +134,27 @@ def test_a_request_that_could_not_be_done_in_time_is_refused_at_once() -> None:
     asyncio.run(scenario())
 
 
+def test_one_slow_batch_does_not_make_the_queue_refuse() -> None:
+    async def scenario() -> None:
+        pauses = [0.01, 2.0]
+
+        def run(batch: Sequence[Work]) -> list[Any]:
+            time.sleep(pauses.pop(0) if pauses else 0.0)
+            return [None] * len(batch)
+
+        batcher = make(run, queue_size=1000)
+        await batcher.submit(works(1), time_limit_s=5)
+        await batcher.submit(works(2), time_limit_s=5)  # counts as 0.05 s, a tenth of it at once
+        batcher._n_waiting = 100
+        assert batcher.retry_after_s() <= 2
+        batcher.forget_pace()
+        assert batcher.retry_after_s() == 1
+        batcher._n_waiting = 0
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
 def test_cancelled_work_is_not_started() -> None:
     async def scenario() -> None:
         run = Recorder()

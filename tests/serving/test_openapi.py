@@ -76,7 +76,7 @@ def test_generated_requests_are_answered_as_documented(live_url: str, verb: str,
     )
     @given(case=operation.as_strategy())
     def check(case: Any) -> None:
-        response = case.call(base_url=live_url)
+        response = case.call(base_url=live_url, timeout=120)
         assert response.status_code < 500
         case.validate_response(response, excluded_checks=beyond_schema)
 

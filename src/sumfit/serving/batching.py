@@ -25,6 +25,7 @@ from sumfit.errors import OverloadedError, ServiceError
 
 __all__ = ["Batcher", "Work"]
 
+_OUTLIER = 5.0  # a batch counts as at most so many times the mean, so that one cannot shut the door
 _SMOOTHING = 0.1  # weight of the newest batch in the running mean of seconds per text
 
 
@@ -101,6 +102,10 @@ class Batcher:
     def is_accepting(self) -> bool:
         """Whether a small request would be accepted now."""
         return not self._is_closed and self.n_waiting < self._queue_size
+
+    def forget_pace(self) -> None:
+        """Measure the pace anew, for example after a warm-up that compiled something."""
+        self._seconds_per_work = 0.0
 
     def retry_after_s(self) -> int:
         """Seconds until the queue should have room, at least 1, from the measured pace."""
@@ -224,7 +229,8 @@ class Batcher:
             self._fill_workers()
 
     def _note(self, size: int, seconds: float) -> None:
-        pace, old = seconds / size, self._seconds_per_work
+        old = self._seconds_per_work
+        pace = min(seconds / size, _OUTLIER * old) if old else seconds / size
         self._seconds_per_work = old + _SMOOTHING * (pace - old) if old else pace
         if self._on_batch is not None:
             self._on_batch(size, seconds)

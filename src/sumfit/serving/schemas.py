@@ -92,6 +92,7 @@ class Options(Strict):
     no_repeat_ngram: Annotated[int, Field(ge=1, le=100)] | None = None
     whole_words: bool | None = None
     dangling_end: bool | None = None
+    final_stop: bool | None = None
     banned: Phrases | None = Field(None, description="words or phrases never used")
     required: Phrases | None = Field(None, description="words or phrases always used")
     source_numbers_only: bool | None = None

@@ -63,6 +63,7 @@ class Service:
         error = result if isinstance(result, SumfitError) else result.error
         if error is not None:
             raise ServiceError(f"the model failed on a test sentence: {error}")
+        self.batcher.forget_pace()
         self.is_ready = True
 
     async def stop(self) -> None:
