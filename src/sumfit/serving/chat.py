@@ -25,7 +25,7 @@ from sumfit.serving.routes import (
     options_of,
     summary_or_problem,
 )
-from sumfit.serving.schemas import LENGTH_FIELDS, ChatReply, ChatRequest
+from sumfit.serving.schemas import LENGTH_FIELDS, ChatReply, ChatRequest, ErrorReply
 from sumfit.serving.service import Service
 
 __all__ = ["chat_router"]
@@ -48,6 +48,7 @@ def chat_router(service: Service) -> APIRouter:
     @router.post(
         "/v1/chat/completions",
         response_model=ChatReply,
+        responses={404: {"model": ErrorReply, "description": "No such model is served."}},
         summary="OpenAI-compatible",
         description=ChatRequest.__doc__ or "",
     )
