@@ -14,6 +14,7 @@ from typing import Any
 
 __all__ = ["to_html", "to_markdown"]
 
+_FIRST = ("text", "texts", "limits", "model", "messages")
 _INTRO = (
     "Start the server with `sumfit serve`; it listens on http://127.0.0.1:8077 unless told "
     "otherwise. Requests and replies are JSON. Every error has the shape "
@@ -120,7 +121,9 @@ def _refs(schema: Mapping[str, Any]) -> list[str]:
 def _fields(openapi: Mapping[str, Any], name: str) -> Iterator[tuple[str, str, str]]:
     schema = openapi["components"]["schemas"][name]
     required = set(schema.get("required", []))
-    for field, part in schema.get("properties", {}).items():
+    properties = schema.get("properties", {})
+    for field in sorted(properties, key=lambda name: name not in _FIRST):  # the rest as declared
+        part = properties[field]
         text = part.get("description", "")
         if field in required and "requestBody" not in name:
             text = f"{text} (always there)".strip()

@@ -26,10 +26,7 @@ __all__ = [
 ]
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
-Limit = Annotated[
-    Count | list[Count],
-    Field(description="one limit, or one per text (for a single text: one summary per limit)"),
-]
+Limit = Count | list[Count]  # a list: one per text, or for a single text one summary per limit
 Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=64)]
 Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
 
@@ -49,27 +46,27 @@ class Strict(BaseModel):
 class Options(Strict):
     """Every option of a summary, apart from the texts."""
 
-    max_words: Limit | None = None
-    max_tokens: Limit | None = None
-    max_chars: Limit | None = None
-    max_graphemes: Limit | None = None
-    max_bytes: Limit | None = None
-    max_cells: Limit | None = None
-    max_length: Limit | None = Field(None, description="limit in `unit`")
-    min_words: Limit | None = None
-    min_tokens: Limit | None = None
-    min_chars: Limit | None = None
-    min_graphemes: Limit | None = None
-    min_bytes: Limit | None = None
-    min_cells: Limit | None = None
-    min_length: Limit | None = Field(None, description="least length in `unit`")
-    exact_words: Limit | None = None
-    exact_tokens: Limit | None = None
-    exact_chars: Limit | None = None
-    exact_graphemes: Limit | None = None
-    exact_bytes: Limit | None = None
-    exact_cells: Limit | None = None
-    exact_length: Limit | None = Field(None, description="exact length in `unit`")
+    max_words: Limit | None = Field(None, description="at most so many words")
+    max_tokens: Limit | None = Field(None, description="at most so many vocabulary pieces")
+    max_chars: Limit | None = Field(None, description="at most so many characters")
+    max_graphemes: Limit | None = Field(None, description="at most so many graphemes")
+    max_bytes: Limit | None = Field(None, description="at most so many bytes of UTF-8")
+    max_cells: Limit | None = Field(None, description="at most so many terminal columns")
+    max_length: Limit | None = Field(None, description="at most so many of `unit`")
+    min_words: Limit | None = Field(None, description="at least so many words")
+    min_tokens: Limit | None = Field(None, description="at least so many vocabulary pieces")
+    min_chars: Limit | None = Field(None, description="at least so many characters")
+    min_graphemes: Limit | None = Field(None, description="at least so many graphemes")
+    min_bytes: Limit | None = Field(None, description="at least so many bytes of UTF-8")
+    min_cells: Limit | None = Field(None, description="at least so many terminal columns")
+    min_length: Limit | None = Field(None, description="at least so many of `unit`")
+    exact_words: Limit | None = Field(None, description="exactly so many words")
+    exact_tokens: Limit | None = Field(None, description="exactly so many vocabulary pieces")
+    exact_chars: Limit | None = Field(None, description="exactly so many characters")
+    exact_graphemes: Limit | None = Field(None, description="exactly so many graphemes")
+    exact_bytes: Limit | None = Field(None, description="exactly so many bytes of UTF-8")
+    exact_cells: Limit | None = Field(None, description="exactly so many terminal columns")
+    exact_length: Limit | None = Field(None, description="exactly so many of `unit`")
     unit: Name | None = Field(None, description="unit of max_length, min_length, exact_length")
     ratio: float | None = Field(None, gt=0, le=1, description="limit as a share of the source")
     ratio_rule: Name | None = Field(
@@ -84,24 +81,30 @@ class Options(Strict):
     )
     rerank: Literal["mbr"] | None = Field(None, description="choose by expected overlap")
     method: Name | None = Field(None, description="decoder, see GET /v1/model")
-    ending: Literal["eos", "any"] | None = None
-    fill: Literal["natural", "prefer"] | None = None
+    ending: Literal["eos", "any"] | None = Field(None, description="how an end is scored")
+    fill: Literal["natural", "prefer"] | None = Field(
+        None, description="`prefer` uses more of the slot"
+    )
     constraints: bool | None = Field(None, description="keep the constraints below (default true)")
-    repeat_words: bool | None = None
-    repeat_adjacent: bool | None = None
-    no_repeat_ngram: Annotated[int, Field(ge=1, le=100)] | None = None
-    whole_words: bool | None = None
-    dangling_end: bool | None = None
-    final_stop: bool | None = None
+    repeat_words: bool | None = Field(None, description="allow a content word twice")
+    repeat_adjacent: bool | None = Field(None, description="allow a word to follow itself")
+    no_repeat_ngram: Annotated[int, Field(ge=1, le=100)] | None = Field(
+        None, description="allow no sequence of so many words twice"
+    )
+    whole_words: bool | None = Field(None, description="only words of the source or of the lexicon")
+    dangling_end: bool | None = Field(None, description="allow an end that needs another word")
+    final_stop: bool | None = Field(None, description="allow a full stop at the end")
     banned: Phrases | None = Field(None, description="words or phrases never used")
     required: Phrases | None = Field(None, description="words or phrases always used")
-    source_numbers_only: bool | None = None
-    source_names_only: bool | None = None
-    on_infeasible: Literal["error", "cut"] | None = None
+    source_numbers_only: bool | None = Field(None, description="only numbers that the source has")
+    source_names_only: bool | None = Field(None, description="only names that the source has")
+    on_infeasible: Literal["error", "cut"] | None = Field(
+        None, description="`cut`: cut the source where nothing fits"
+    )
     keep_short: bool | None = Field(
         None, description="return a source that already fits as it is (default true)"
     )
-    profile: Literal["natural", "gigaword"] | None = None
+    profile: Literal["natural", "gigaword"] | None = Field(None, description="form of the text")
     seed: int | None = Field(None, description="of the sampling decoders")
 
 
