@@ -46,7 +46,19 @@ def lexicon() -> Lexicon:
 def pool(tokenizer: Tokenizer) -> list[int]:
     """Pieces that make trouble: prefixes, function words, marks, digits, bytes, spaces."""
     wanted = {
-        *(b" the", b" of", b" a", b" run", b"run", b" race", b"s", b"ner", b" man", b" London"),
+        *(
+            b" the",
+            b" of",
+            b" a",
+            b" run",
+            b"run",
+            b" race",
+            b"s",
+            b"ner",
+            b" man",
+            b" London",
+            b".",
+        ),
         *(b" on", b"line", b",", b" (", b")", b'"', b' "', b"!", b" 1", b"2", b"-", b" The", b"on"),
         *(b"\xc3", b"\xa9", b" ", b"o", b" ran", b" Paris", b"Z", b" and", b"\xab"),
     }
@@ -130,7 +142,10 @@ def plain_check(
         return False
     if options.dangling_end:
         return True
-    return any(kind != "symbol" for kind, _ in atoms) and ends_completely(tokenizer.decode(ids))
+    ending = tokenizer.decode(ids)
+    if not options.final_stop and re.search(r"\.[^\w\s]*$", ending):
+        return False  # the source of these tests has no initials
+    return any(kind != "symbol" for kind, _ in atoms) and ends_completely(ending)
 
 
 ODD = re.compile(
@@ -488,6 +503,26 @@ def test_a_lexicon_word_and_a_source_word_differ_in_case_rules(
         "ranners": False,
     }.items():
         assert compiled.accepts(tokenizer.encode(text)) is allowed, text
+
+
+def test_a_full_stop_ends_an_output_only_where_it_may(
+    tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    never = Constraints.recommended().compile(tokenizer, lexicon, SOURCE)
+    initials = Constraints.recommended().compile(tokenizer, lexicon, "The U.S. race in London.")
+    any_end = Constraints.recommended(final_stop=True).compile(tokenizer, lexicon, SOURCE)
+    for text, without, with_initials, anyhow in (
+        ("the race", True, True, True),
+        ("the race.", False, False, True),
+        ("the race. The run", True, True, True),
+        ('"the race."', False, False, True),
+        ("the race in the U.S.", False, True, False),  # U and S are no words of the first source
+        ("the race?", True, True, True),
+    ):
+        ids = tokenizer.encode(text)
+        assert never.accepts(ids) is without, text
+        assert initials.accepts(ids) is with_initials, text
+        assert any_end.accepts(ids) is anyhow, text
 
 
 def test_marks_that_close_nothing_do_not_end_an_output(

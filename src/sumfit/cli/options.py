@@ -173,6 +173,7 @@ class SummaryFlags:
     dangling_end: Annotated[
         bool | None, _switch("Allow an end that lacks something, as 'of the'.")
     ] = None
+    final_stop: Annotated[bool | None, _switch("Allow a full stop at the end.")] = None
     banned: Annotated[
         list[str] | None,
         typer.Option("--ban", help="Phrase not to use; repeatable.", rich_help_panel=_STYLE),

@@ -75,6 +75,7 @@ def constraints_of(options: Options) -> Constraints | None:
         no_repeat_ngram=options.no_repeat_ngram,
         whole_words=options.whole_words,
         dangling_end=options.dangling_end,
+        final_stop=options.final_stop,
         banned=options.banned,
         required=options.required,
         source_numbers_only=options.source_numbers_only,

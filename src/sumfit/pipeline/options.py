@@ -37,6 +37,7 @@ _SWITCHES = (
     "repeat_adjacent",
     "whole_words",
     "dangling_end",
+    "final_stop",
     "source_numbers_only",
     "source_names_only",
     "keep_short",
@@ -65,6 +66,7 @@ class Options:
         no_repeat_ngram: Allow no sequence of this many words to occur twice; ``None`` for any.
         whole_words: Allow only words that occur in the source or in the model's lexicon.
         dangling_end: Allow an end that needs another word, such as an article or a comma.
+        final_stop: Allow a full stop at the end; headlines, titles and subjects have none.
         banned: Words or phrases that may not occur.
         required: Words or phrases that must occur.
         source_numbers_only: Allow only numbers that occur in the source.
@@ -94,6 +96,7 @@ class Options:
     no_repeat_ngram: int | None = None
     whole_words: bool = True
     dangling_end: bool = False
+    final_stop: bool = False
     banned: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     source_numbers_only: bool = False

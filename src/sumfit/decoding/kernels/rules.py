@@ -28,6 +28,7 @@ from sumfit.decoding.kernels.state import (
     FIELDS,
     FOLD_DEPTH,
     FREE,
+    FULL_STOP,
     HASH,
     HIGH,
     IN_TOKEN,
@@ -50,6 +51,7 @@ from sumfit.decoding.kernels.state import (
     PAIR_BASE,
     PAIRS,
     PAST_DEPTH,
+    PERIOD,
     PLURAL,
     QUOTES,
     REJECTED,
@@ -59,6 +61,9 @@ from sumfit.decoding.kernels.state import (
     SOURCE_LOW,
     SPACE,
     SPECIAL,
+    STOP_AFTER_INITIAL,
+    STOP_ANYWHERE,
+    STOP_NOWHERE,
     SYMBOLS,
     UTF8,
     WORD,
@@ -155,6 +160,28 @@ def _close(state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
+def _is_stop(rules, v):  # type: ignore[no-untyped-def]
+    """Whether a symbol that may end an output holds a full stop."""
+    if rules.end_action[v] != FULL_STOP:
+        return False
+    for place in range(rules.body_start[v], rules.body_start[v + 1]):
+        if rules.body[place] == PERIOD:
+            return True
+    return False
+
+
+@njit(**INNER)
+def _end_action(rules, before, v):  # type: ignore[no-untyped-def]
+    """What a symbol does to the ending, where a final full stop may not be welcome."""
+    action = rules.end_action[v]
+    if rules.final_stop == STOP_ANYWHERE or not _is_stop(rules, v):
+        return action
+    if rules.final_stop == STOP_AFTER_INITIAL and before[OPEN] == WORD and before[DEPTH] == 1:
+        return action  # "U.S."
+    return NEVER
+
+
+@njit(**INNER)
 def step(rules, before, v, state):  # type: ignore[no-untyped-def]
     """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
 
@@ -208,7 +235,7 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
         if not _may_close(rules, state, 0, state[HASH]):
             return REJECTED
         _close(state)
-        state[END] = ending_of_symbol(rules.end_action[v], state[END])
+        state[END] = ending_of_symbol(_end_action(rules, before, v), state[END])
         if is_stray and state[LAST_BYTE] != PLURAL:
             state[END] = OPEN_MARK
             state[IS_STRAY] = 1
@@ -278,7 +305,10 @@ def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
     if rules.whole_words and rules.scripts[v] & ~rules.source_scripts:
         return REJECTED
     if kind == SYMBOLS:
-        return int(rules.complete_end and rules.end_action[v] == NEVER)
+        is_last = rules.end_action[v] != NEVER and not (
+            rules.final_stop == STOP_NOWHERE and _is_stop(rules, v)
+        )
+        return int(rules.complete_end and not is_last)
     if kind == FREE or not rules.starts[v]:
         return 0
     if not decode_piece(rules, state, v):

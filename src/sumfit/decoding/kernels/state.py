@@ -60,6 +60,7 @@ __all__ = [
     "PAIRS",
     "PAIR_BASE",
     "PAST_DEPTH",
+    "PERIOD",
     "PLURAL",
     "QUOTES",
     "REJECTED",
@@ -70,6 +71,9 @@ __all__ = [
     "SOURCE_LOW",
     "SPACE",
     "SPECIAL",
+    "STOP_AFTER_INITIAL",
+    "STOP_ANYWHERE",
+    "STOP_NOWHERE",
     "SWITCHES",
     "SYMBOLS",
     "UTF8",
@@ -129,10 +133,15 @@ KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
 COMPLETE, OPEN_MARK, NEEDS_STOP, NEEDS_WORD, NOTHING = 0, 1, 2, 3, 4
 
 
-class Rules(NamedTuple):
-    """Switches (0 or 1), tables by vocabulary id ``(V,)``, word lists and phrases.
+# what FINAL_STOP says of a full stop at the end
+STOP_ANYWHERE, STOP_NOWHERE, STOP_AFTER_INITIAL = 0, 1, 2
 
-    Phrases are hashes of atoms, one after the other, with the offsets of each phrase.
+
+class Rules(NamedTuple):
+    """Switches, tables by vocabulary id ``(V,)``, word lists and phrases.
+
+    A switch is 0 or 1, ``final_stop`` one of the values above. Phrases are hashes of atoms, one
+    after the other, with the offsets of each phrase.
     """
 
     is_on: int
@@ -141,6 +150,7 @@ class Rules(NamedTuple):
     adjacent_once: int
     ngram: int
     complete_end: int
+    final_stop: int
     source_numbers: int
     source_names: int
     kind: Any
@@ -184,13 +194,14 @@ SWITCHES = (
     "adjacent_once",
     "ngram",
     "complete_end",
+    "final_stop",
     "source_numbers",
     "source_names",
 )
 CLOSING_QUOTE = -(1 << 48)  # what a single straight mark does to PAIRS where it closes
 APOSTROPHE = ord("'")
 PLURAL = ord("s")  # after it such a mark may be a possessive
-SPACE, COLON, COMMA = ord(" "), ord(":"), ord(",")
+SPACE, COLON, COMMA, PERIOD = ord(" "), ord(":"), ord(","), ord(".")
 FOLD_BASE = 0x9E3779B97F4A7C15 - 2**64  # of the hashes of words, as a signed number
 PAIR_BASE = 0x2545F4914F6CDD1D  # of the hashes of two words in a row
 NO_PAIRS = 0x0080808080808080  # seven pairs, none open
