@@ -32,7 +32,8 @@ PAIRS = [
         (
             "natural",
             1,
-            "A Bridge I The Zürich a and as bridge by closed of old once river saw stopped the train",
+            "A Bridge I The Zürich a and as bridge by closed of old once river saw stopped "
+            "the train",
         ),
         ("natural", 2, "A I The and bridge by closed old river saw the"),
         ("both", 61, "I The a and bridge closed saw the"),  # lower case counts as well

@@ -120,7 +120,7 @@ class LexiconTables:
 
     low: Int64Array
     high: Int64Array
-    usual_kinds: dict[tuple[int, int], Int64Array] = field(default_factory=dict)
+    usual_kinds: dict[tuple[int, int, int], Int64Array] = field(default_factory=dict)
 
 
 class PieceTables:
