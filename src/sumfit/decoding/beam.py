@@ -9,15 +9,14 @@ of prefixes are those of exact search.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.kernels.beam import run_beam
-from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
+from sumfit.decoding.search import empty_nodes
 from sumfit.decoding.seqmap import restricted
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -54,7 +53,7 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     n_found, pruned, outside, n_made = run_beam(
         tables.rules,
         tables.graph,
-        _empty_nodes(tables, options, room),
+        empty_nodes(tables, options, room, has_frontier=False),
         np.empty((room, n), dtype=np.int64),
         columns,
         scores,
@@ -83,33 +82,6 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
         )
     found.sort(key=lambda item: (-item.score, item.words))
     return NBest(tuple(found), method="seqmap-beam", n_expanded=int(n_made))
-
-
-def _empty_nodes(tables: SearchTables, options: DecodeOptions, room: int) -> Nodes:
-    """Make rows for so many prefixes, without a frontier."""
-    n = tables.n_inner
-    constraints = options.constraints
-    n_fields = 1 if constraints is None else constraints.state_size(n + 1)
-
-    def whole(*shape: int) -> npt.NDArray[np.int64]:
-        return np.empty(shape, dtype=np.int64)
-
-    return Nodes(
-        parent=whole(room),
-        word=whole(room),
-        rest=whole(room),
-        log_mass=np.empty(room),
-        base=np.empty(room),
-        score=np.empty(room),
-        kind=whole(room),
-        spent=whole(room),
-        reach=np.empty((room, n)),
-        bounds=np.empty((room, tables.n_candidates)),
-        state=whole(room, n_fields),
-        heap_f=np.empty(1),
-        heap_node=whole(1),
-        heap_word=whole(1),
-    )
 
 
 def _nothing(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:

@@ -20,7 +20,7 @@ from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
 from sumfit.hypothesis import Hypothesis
 
-__all__ = ["Search"]
+__all__ = ["Search", "empty_nodes"]
 
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
@@ -64,7 +64,7 @@ class Search:
         self._done = np.empty(options.n_best, dtype=np.int64)
         self._outside = np.full(options.n_best + 1, outside)
         self._room = _FIRST_ROOM
-        self._nodes = self._empty_nodes(self._room)
+        self._nodes = empty_nodes(self._tables, self._options, self._room)
 
     @property
     def n_expanded(self) -> int:
@@ -197,35 +197,50 @@ class Search:
             )
         )
 
-    def _empty_nodes(self, room: int) -> Nodes:
-        n_words, n = self._tables.n_candidates, self._tables.n_inner
-        constraints = self._options.constraints
-        n_fields = 1 if constraints is None else constraints.state_size(n + 1)
-
-        def whole(*shape: int) -> npt.NDArray[np.int64]:
-            return np.empty(shape, dtype=np.int64)
-
-        return Nodes(
-            parent=whole(room),
-            word=whole(room),
-            rest=whole(room),
-            log_mass=np.empty(room),
-            base=np.empty(room),
-            score=np.empty(room),
-            kind=whole(room),
-            spent=whole(room),
-            reach=np.empty((room, n)),
-            bounds=np.empty((room, n_words)),
-            state=whole(room, n_fields),
-            heap_f=np.empty(3 * room),
-            heap_node=whole(3 * room),
-            heap_word=whole(3 * room),
-        )
-
     def _grow(self) -> None:
         """Make room for four times as many prefixes."""
         self._room *= 4
-        larger = self._empty_nodes(self._room)
+        larger = empty_nodes(self._tables, self._options, self._room)
         for old, new in zip(self._nodes, larger, strict=True):
             new[: old.shape[0]] = old
         self._nodes = larger
+
+
+def empty_nodes(
+    tables: SearchTables, options: DecodeOptions, room: int, *, has_frontier: bool = True
+) -> Nodes:
+    """Make rows for so many prefixes.
+
+    Args:
+        tables: Tables of the graph.
+        options: Their constraints size the state of a prefix.
+        room: Number of rows.
+        has_frontier: Whether to make room for a heap of open prefixes too.
+
+    Returns:
+        The rows, not yet written.
+    """
+    n = tables.n_inner
+    constraints = options.constraints
+    n_fields = 1 if constraints is None else constraints.state_size(n + 1)
+    n_open = 3 * room if has_frontier else 1
+
+    def whole(*shape: int) -> npt.NDArray[np.int64]:
+        return np.empty(shape, dtype=np.int64)
+
+    return Nodes(
+        parent=whole(room),
+        word=whole(room),
+        rest=whole(room),
+        log_mass=np.empty(room),
+        base=np.empty(room),
+        score=np.empty(room),
+        kind=whole(room),
+        spent=whole(room),
+        reach=np.empty((room, n)),
+        bounds=np.empty((room, tables.n_candidates)),
+        state=whole(room, n_fields),
+        heap_f=np.empty(n_open),
+        heap_node=whole(n_open),
+        heap_word=whole(n_open),
+    )
