@@ -24,6 +24,7 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import Summary
 from sumfit.serving.errors import error_type
+from sumfit.serving.fields import PLAIN_FIELDS
 
 __all__ = ["AsyncClient"]
 
@@ -32,19 +33,6 @@ _ERRORS: dict[str, type[SumfitError]] = {
     for kind in vars(sumfit.errors).values()
     if isinstance(kind, type) and issubclass(kind, SumfitError) and kind is not SumfitError
 }
-_FIELDS = (
-    "text",
-    "length",
-    "unit",
-    "limit",
-    "min_length",
-    "optimal",
-    "complete",
-    "source_truncated",
-    "method",
-    "origin",
-    "rank",
-)
 
 
 class AsyncClient:
@@ -226,7 +214,7 @@ _REQUEST_ERRORS = ("invalid_request", "unknown_field", "too_many_texts", "too_ma
 
 def _summary(reply: Mapping[str, Any]) -> Summary:
     error = reply.get("error")
-    values: dict[str, Any] = {name: reply[name] for name in _FIELDS}
+    values: dict[str, Any] = {name: reply[name] for name in PLAIN_FIELDS}
     for name, default in (("log_prob", math.nan), ("score", math.nan), ("gap", math.inf)):
         values[name] = default if reply.get(name) is None else float(reply[name])
     return Summary(

@@ -15,6 +15,7 @@ from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.serving.batching import Work
 from sumfit.serving.errors import error_type, from_sumfit_error
+from sumfit.serving.fields import PLAIN_FIELDS
 from sumfit.serving.schemas import LENGTH_FIELDS
 
 __all__ = ["SummarizerLike", "graph_work", "limits_work", "reply_of", "run_works", "text_works"]
@@ -128,22 +129,7 @@ def reply_of(summary: Summary) -> dict[str, Any]:
     Returns:
         The fields of `SummaryReply`.
     """
-    reply: dict[str, Any] = {
-        name: getattr(summary, name)
-        for name in (
-            "text",
-            "length",
-            "unit",
-            "limit",
-            "min_length",
-            "optimal",
-            "complete",
-            "source_truncated",
-            "method",
-            "origin",
-            "rank",
-        )
-    }
+    reply: dict[str, Any] = {name: getattr(summary, name) for name in PLAIN_FIELDS}
     for name in ("log_prob", "score", "gap"):
         value = float(getattr(summary, name))
         reply[name] = value if math.isfinite(value) else None
