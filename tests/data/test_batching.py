@@ -168,3 +168,20 @@ def fits(kept, spans, text):
         spans[:n] == text[:n] and fits(kept[1:], spans[n:], text[n:])
         for n in range(1, len(spans) + 1)
     )
+
+
+def test_a_stream_may_use_a_seeded_part_of_the_pairs():
+    from sumfit.training.loader import BatchStream
+
+    corpus = make_corpus(300)
+    whole = BatchStream(corpus, OPTIONS, seed=1)
+    part, again, other = (
+        BatchStream(corpus, OPTIONS, seed=seed, max_pairs=50) for seed in (1, 1, 2)
+    )
+    assert len(part.items) == 50
+    assert set(part.items) < set(whole.items)
+    assert (part.items == again.items).all()
+    assert (part.items != other.items).any()
+    assert part.dropped["not drawn (max_pairs)"] == len(whole.items) - 50
+    assert part.fingerprint == again.fingerprint != whole.fingerprint
+    assert BatchStream(corpus, OPTIONS, seed=1, max_pairs=1000).items.size == whole.items.size

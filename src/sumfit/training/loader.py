@@ -109,6 +109,7 @@ class BatchStream:
         n_processes: int = 1,
         accumulate: int = 1,
         profiles: tuple[str, ...] = (),
+        max_pairs: int = 0,
         denoising: DenoiseOptions | None = None,
         denoise_share: float = 0.0,
         n_limit_buckets: int = 0,
@@ -123,6 +124,7 @@ class BatchStream:
             n_processes: Number of processes.
             accumulate: Batches of each process that make a step.
             profiles: Text profiles to keep; all if empty.
+            max_pairs: Pairs to keep, drawn evenly by the seed; all if 0.
             denoising: How sources are corrupted in denoising batches.
             denoise_share: Share of the epochs' batches that denoise.
             n_limit_buckets: Buckets of the length limit that the model is told; 0 for none.
@@ -137,7 +139,12 @@ class BatchStream:
         self._denoise_share = denoise_share
         self._n_limit_buckets = n_limit_buckets
         self._profiles = profiles
+        self._max_pairs = max_pairs
         self.items, self.dropped = usable_items(corpus, options, profiles=profiles)
+        if max_pairs and len(self.items) > max_pairs:
+            drawn = np.random.default_rng((seed, 3)).choice(self.items, max_pairs, replace=False)
+            self.dropped["not drawn (max_pairs)"] = len(self.items) - max_pairs
+            self.items = np.sort(drawn)
         set_weights = np.array([entry.weight for entry in corpus.meta.sets], dtype=np.float64)
         self._weights = set_weights[corpus.set_ids[self.items]]
         self._plans: dict[int, EpochPlan] = {}
@@ -154,6 +161,8 @@ class BatchStream:
             "denoise": [self._denoise_share, to_mapping(self._denoising)],
             "seed": self._seed,
         }
+        if self._max_pairs:
+            parts["max_pairs"] = self._max_pairs
         text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

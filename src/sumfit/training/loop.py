@@ -106,6 +106,7 @@ class Trainer:
             n_processes=processes.size,
             accumulate=run.accumulate,
             profiles=recipe.data.profiles,
+            max_pairs=recipe.data.max_pairs,
             denoising=recipe.loss.denoise,
             denoise_share=recipe.loss.denoise_share,
             n_limit_buckets=recipe.model.n_limit_buckets,

@@ -48,6 +48,8 @@ class DataSection:
         max_source: Pieces at which a source is cut.
         max_target: Longest summary in pieces; longer ones are left out and counted.
         max_valid: Validation pairs kept of each set.
+        max_pairs: Training pairs used, drawn evenly from all that were packed, the same ones at
+            every epoch; 0 for all. For a learning curve.
         on_bad: Whether a record that does not parse stops packing or is counted.
         batch_tokens: Cost of a batch on one device, padding and S² included.
         square_tokens: S² divided by this counts as tokens.
@@ -63,11 +65,16 @@ class DataSection:
     max_source: int = 192
     max_target: int = 64
     max_valid: int = 1000
+    max_pairs: int = 0
     on_bad: Literal["raise", "skip"] = "skip"
     batch_tokens: int = 32768
     square_tokens: float = 128.0
     pad_multiple: int = 8
     max_items: int = 4096
+
+    def __post_init__(self) -> None:
+        if self.max_pairs < 0:
+            raise ConfigError(f"max_pairs must be 0 or more, was {self.max_pairs}")
 
 
 @dataclass(frozen=True, slots=True)
