@@ -19,7 +19,7 @@ from sumfit.losses.glancing import choose_revealed
 from sumfit.losses.ngram import ngram_loss
 from sumfit.losses.vocab import guess_words, score_words
 
-__all__ = ["GraphModel", "LossOutput", "objective"]
+__all__ = ["GraphModel", "LossOutput", "objective", "total_loss"]
 
 
 class GraphModel(Protocol):
@@ -145,7 +145,7 @@ def objective(
             match_logp, links, target_ids, n_vertices=n_vertices, n_targets=n_targets
         )
         loss = (1 - ngram_weight) * loss + ngram_weight * missed * n_targets
-    return _total(loss, nll, lengths["n_targets"], {} if glanced is None else glanced.stats)
+    return total_loss(loss, nll, lengths["n_targets"], {} if glanced is None else glanced.stats)
 
 
 class _Glanced(NamedTuple):
@@ -198,7 +198,20 @@ def _force(match_logp: Tensor, alignment: Tensor, revealed: Tensor) -> Tensor:
     return torch.where(revealed[..., None], forced, match_logp)
 
 
-def _total(loss: Tensor, nll: Tensor, n_targets: Tensor, stats: dict[str, Tensor]) -> LossOutput:
+def total_loss(
+    loss: Tensor, nll: Tensor, n_targets: Tensor, stats: dict[str, Tensor] | None = None
+) -> LossOutput:
+    """Add up the losses of a batch, leaving out what is not finite.
+
+    Args:
+        loss: ``(B,)`` what is trained on.
+        nll: ``(B,)`` ``-log P(target)``.
+        n_targets: ``(B,)`` target words.
+        stats: Scalars worth logging.
+
+    Returns:
+        Loss and counts; they stay on the device.
+    """
     is_finite = loss.isfinite() & nll.isfinite()
     n_tokens = torch.where(is_finite, n_targets, 0).sum()
     n_items = is_finite.sum()
@@ -209,5 +222,5 @@ def _total(loss: Tensor, nll: Tensor, n_targets: Tensor, stats: dict[str, Tensor
         n_items=n_items,
         n_nonfinite=is_finite.numel() - n_items,
         is_finite=is_finite,
-        stats=stats,
+        stats=stats or {},
     )
