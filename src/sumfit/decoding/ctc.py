@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,9 @@ __all__ = ["CTC_METHODS", "ctc_decode", "ctc_log_prob"]
 CTC_METHODS = ("alignment", "prefix-beam")
 """Ways to decode: the best single alignment, or strings summed over their alignments."""
 
+_MORE_LABELS = 4  # times as many labels, where those looked at are not proved to be enough
 _TOLERANCE = 1e-3  # how far above 1 a frame's probabilities may sum (float32 softmax noise)
+Frames = npt.NDArray[np.floating[Any]]
 _Prefixes = dict[tuple[int, ...], tuple[float, float]]
 
 
@@ -45,8 +48,11 @@ def ctc_decode(
     """Find strings of a CTC output whose total cost lies in the budget.
 
     ``"alignment"`` maximises the probability of one alignment, exactly: time O(T · C · V), memory
-    O(T · C · V) bytes. ``"prefix-beam"`` keeps K prefixes per cost, each with the sum of its
-    alignments: time O(T · C · K · M). The empty string is no result.
+    O(T · C · V) bytes. With ``labels_per_frame`` it finds the same among far fewer labels: for
+    each pair of costs, two labels stand in for all that are left out, each as probable in a frame
+    as the best of them, so an optimum that uses neither is the optimum of all labels; where one
+    is used, more labels are looked at. ``"prefix-beam"`` keeps K prefixes per cost, each with the
+    sum of its alignments: time O(T · C · K · M). The empty string is no result.
 
     Args:
         log_probs: ``(T, V)`` natural-log label probabilities of each frame.
@@ -57,13 +63,15 @@ def ctc_decode(
         method: One of `CTC_METHODS`.
         bonus: Score added per label emitted, nats.
         beam_size: ``K`` of the prefix beam.
-        labels_per_frame: ``M``: use only labels among the M best of some frame (alignment) or of
-            this frame (prefix beam); ``None`` for all.
+        labels_per_frame: ``M``: look at the labels among the M best of some frame first
+            (alignment, which never changes the result), or at no others than the M best of each
+            frame (prefix beam); ``None`` for all.
         n_best: Most strings of the prefix beam; the alignment gives one.
 
     Returns:
         Hypotheses, best first: ``log_prob`` is the exact sum over alignments, ``path`` the labels
-        of the best alignment for ``"alignment"``; ``optimal`` there if no better alignment exists.
+        of the best alignment for ``"alignment"``, where ``optimal`` says that no better alignment
+        exists.
 
     Raises:
         GraphError: If ``log_probs`` is not an array of log-probabilities or ``blank`` is no label.
@@ -111,17 +119,22 @@ def ctc_log_prob(log_probs: npt.ArrayLike, words: tuple[int, ...], *, blank: int
     Returns:
         Natural-log probability; ``-inf`` if the string does not fit into the frames.
     """
-    frames = np.ascontiguousarray(log_probs, dtype=np.float64)
-    return float(string_log_prob(frames, blank, np.asarray(words, dtype=np.int64)))
+    frames = np.asarray(log_probs)
+    used, places = np.unique([blank, *words], return_inverse=True)
+    kept = np.ascontiguousarray(frames[:, used], dtype=np.float64)
+    return float(string_log_prob(kept, int(places[0]), places[1:].astype(np.int64)))
 
 
-def _checked_frames(log_probs: npt.ArrayLike, blank: int) -> npt.NDArray[np.float64]:
-    frames = np.ascontiguousarray(log_probs, dtype=np.float64)
+def _checked_frames(log_probs: npt.ArrayLike, blank: int) -> Frames:
+    frames = np.asarray(log_probs)
+    if frames.dtype not in (np.float32, np.float64):
+        frames = frames.astype(np.float64)
     if frames.ndim != 2 or 0 in frames.shape:
         raise GraphError(f"log_probs must be (T, V) with T and V above 0, was {frames.shape}")
-    if np.isnan(frames).any():
+    # float64 sums of float32 powers: an array of many labels is not copied for this.
+    total = float(np.exp(frames).sum(axis=1, dtype=np.float64).max())
+    if np.isnan(total):
         raise GraphError("log_probs holds NaN; give natural logs")
-    total = float(np.exp(np.logaddexp.reduce(frames, axis=1)).max())
     if total > 1 + _TOLERANCE:
         raise GraphError(
             f"a frame of log_probs sums to {total:.4g} as probabilities, more than 1; "
@@ -132,54 +145,108 @@ def _checked_frames(log_probs: npt.ArrayLike, blank: int) -> npt.NDArray[np.floa
     return frames
 
 
-def _by_alignment(
-    frames: npt.NDArray[np.float64], blank: int, options: DecodeOptions
-) -> list[Hypothesis]:
-    labels = _labels_kept(frames, blank, options.words_per_vertex)
-    kept = np.ascontiguousarray(frames[:, labels])
-    cost = options.unit_cost[labels].astype(np.int64)
-    first = options.first_cost[labels].astype(np.int64)
-    most = int(max(cost.max(), first.max())) * frames.shape[0]
+def _by_alignment(frames: Frames, blank: int, options: DecodeOptions) -> list[Hypothesis]:
+    n_labels = frames.shape[1]
+    n_kept = options.words_per_vertex or n_labels
+    while True:
+        labels = _labels_kept(frames, blank, n_kept)
+        kept = frames[:, labels].astype(np.float64)
+        cost, first = options.unit_cost[labels], options.first_cost[labels]
+        if labels.size < n_labels:
+            others = _stand_ins(frames, labels, options)
+            kept = np.concatenate([kept, others.log_probs], axis=1)
+            cost = np.concatenate([cost, others.cost])
+            first = np.concatenate([first, others.first_cost])
+        score, alignment = _align(kept, labels, blank, cost, first, options)
+        if score == -np.inf:
+            return []
+        if (alignment < labels.size).all():
+            return [_hypothesis(frames, blank, options, labels[alignment], score)]
+        n_kept *= _MORE_LABELS
+
+
+def _align(
+    log_probs: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.int64],
+    blank: int,
+    cost: npt.NDArray[np.integer[Any]],
+    first: npt.NDArray[np.integer[Any]],
+    options: DecodeOptions,
+) -> tuple[float, npt.NDArray[np.int64]]:
+    """Run the kernel on some columns; ``labels`` finds the blank among the first of them."""
+    most = int(max(cost.max(), first.max())) * log_probs.shape[0]
     low, high = options.budget.low, min(options.budget.high, most)
     if low > high:
-        return []
+        return -np.inf, np.empty(0, dtype=np.int64)
+    place = int(np.searchsorted(labels, blank))
     score, alignment = best_alignment(
-        kept, int(np.searchsorted(labels, blank)), cost, first, low, high, options.bonus
+        np.ascontiguousarray(log_probs),
+        place,
+        cost.astype(np.int64),
+        first.astype(np.int64),
+        low,
+        high,
+        options.bonus,
     )
-    if score == -np.inf:
-        return []
-    path = tuple(labels[alignment].tolist())
+    return float(score), alignment
+
+
+def _hypothesis(
+    frames: Frames,
+    blank: int,
+    options: DecodeOptions,
+    alignment: npt.NDArray[np.int64],
+    score: float,
+) -> Hypothesis:
+    path = tuple(alignment.tolist())
     words = tuple(label for label, _ in itertools.groupby(path) if label != blank)
-    is_optimal = labels.size == frames.shape[1]
-    return [
-        Hypothesis(
-            words=words,
-            log_prob=ctc_log_prob(frames, words, blank=blank),
-            score=float(score),
-            cost=_cost_of(words, options),
-            path=path,
-            optimal=is_optimal,
-            gap=0.0 if is_optimal else float("inf"),
-        )
-    ]
+    return Hypothesis(
+        words=words,
+        log_prob=ctc_log_prob(frames, words, blank=blank),
+        score=score,
+        cost=_cost_of(words, options),
+        path=path,
+        optimal=True,
+        gap=0.0,
+    )
 
 
-def _labels_kept(
-    frames: npt.NDArray[np.float64], blank: int, n_kept: int | None
-) -> npt.NDArray[np.int64]:
+def _labels_kept(frames: Frames, blank: int, n_kept: int) -> npt.NDArray[np.int64]:
     n_labels = frames.shape[1]
-    if n_kept is None or n_kept >= n_labels:
+    if n_kept >= n_labels:
         return np.arange(n_labels)
     top = np.argpartition(frames, n_labels - n_kept, axis=1)[:, -n_kept:]
     return np.union1d(top.ravel(), [blank]).astype(np.int64)
 
 
-def _by_prefix_beam(
-    frames: npt.NDArray[np.float64], blank: int, options: DecodeOptions
-) -> list[Hypothesis]:
+class _StandIns(NamedTuple):
+    """``(T, 2 P)`` log-probabilities and ``(2 P,)`` costs of the P pairs of costs left out."""
+
+    log_probs: npt.NDArray[np.float64]
+    cost: npt.NDArray[np.int64]
+    first_cost: npt.NDArray[np.int64]
+
+
+def _stand_ins(frames: Frames, labels: npt.NDArray[np.int64], options: DecodeOptions) -> _StandIns:
+    """Make labels that are as good as any that were left out.
+
+    Two of each kind, so that one may follow the other as two different labels may.
+    """
+    rest = np.setdiff1d(np.arange(frames.shape[1]), labels)
+    pairs = np.stack([options.unit_cost[rest], options.first_cost[rest]], axis=1)
+    kinds, kind = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
+    order = np.argsort(kind.ravel(), kind="stable")
+    starts = np.searchsorted(kind.ravel()[order], np.arange(len(kinds)))
+    best = np.maximum.reduceat(frames[:, rest[order]], starts, axis=1).astype(np.float64)
+    return _StandIns(
+        np.repeat(best, 2, axis=1), np.repeat(kinds[:, 0], 2), np.repeat(kinds[:, 1], 2)
+    )
+
+
+def _by_prefix_beam(frames: Frames, blank: int, options: DecodeOptions) -> list[Hypothesis]:
     """Sum alignments into prefixes, K per cost (Eq. A14): mass by "ends in blank" or "in label"."""
     beams: dict[int, _Prefixes] = {0: {(): (0.0, -np.inf)}}
-    for frame in frames:
+    for frame in frames.astype(np.float64):
         labels = [v for v in _best_labels(frame, options.words_per_vertex) if v != blank]
         grown: dict[int, _Prefixes] = {}
         for spent, prefixes in beams.items():
@@ -204,7 +271,7 @@ def _by_prefix_beam(
     return sorted(found, key=lambda item: (-item.score, item.words))[: options.n_best]
 
 
-def _best_labels(frame: npt.NDArray[np.float64], n_kept: int | None) -> list[int]:
+def _best_labels(frame: Frames, n_kept: int | None) -> list[int]:
     chosen = np.arange(frame.size)
     if n_kept is not None and n_kept < frame.size:
         chosen = np.argpartition(frame, frame.size - n_kept)[-n_kept:]
