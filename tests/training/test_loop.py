@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import signal
 import time
@@ -9,9 +10,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from sumfit.errors import ConfigError, IncompatibleModelError, TrainingError
-from sumfit.training import checkpoints, load_recipe, loop, train
+from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, TrainingError
+from sumfit.models import DAT
+from sumfit.models.checkpoint import load_network
+from sumfit.runtime.directory import ModelDirectory
+from sumfit.training import checkpoints, export_model, load_recipe, train
 from sumfit.training.checkpoints import latest
+from sumfit.training.systems import dat as dat_system
+from sumfit.training.systems import get_system
 
 from .conftest import read_metrics, start_training
 
@@ -68,6 +74,33 @@ def test_resuming_another_architecture_is_refused(tiny_recipe, tmp_path):
         run(tiny_recipe, tmp_path, "model.ffn_width=32", resume=True)
 
 
+def test_a_checkpoint_of_another_system_is_refused(tiny_recipe, tmp_path):
+    result = run(tiny_recipe, tmp_path, "run.max_steps=1")
+    config = result.checkpoint / "config.json"
+    fields = json.loads(config.read_text())
+    assert fields["system"] == "dat"
+    config.write_text(json.dumps({**fields, "system": "at"}))
+    with pytest.raises(IncompatibleModelError, match="of the system 'at', but 'dat' is wanted"):
+        run(tiny_recipe, tmp_path, "run.max_steps=2", resume=True)
+    with pytest.raises(IncompatibleModelError, match="of the system 'at', but 'dat' is wanted"):
+        export_model(result.checkpoint, tmp_path / "exported")
+    with pytest.raises(IncompatibleModelError, match="of the system 'at', but 'dat' is wanted"):
+        ModelDirectory.open(result.checkpoint)
+    config.write_text(json.dumps({**fields, "system": "oracle"}))
+    with pytest.raises(IncompatibleModelError, match="unknown system 'oracle'; known: "):
+        load_network(result.checkpoint)
+    config.write_text(json.dumps({**fields, "system": 3}))
+    with pytest.raises(ModelFormatError, match="'system' is 3, must be a name"):
+        load_network(result.checkpoint)
+
+
+def test_an_unknown_system_is_refused(tiny_recipe):
+    with pytest.raises(ConfigError, match="system"):
+        load_recipe(tiny_recipe, ["system=lstm"])
+    with pytest.raises(ConfigError, match="unknown system 'lstm'; known: "):
+        get_system("lstm")
+
+
 def test_other_data_begins_a_new_epoch_and_says_so(tiny_recipe, tmp_path, caplog):
     run(tiny_recipe, tmp_path, "run.max_steps=3")
     words = ["data.batch_tokens=3200", "run.max_steps=4"]
@@ -113,7 +146,7 @@ def test_a_signal_saves_and_stops(tiny_recipe, tmp_path):
 
 def failing(n_failures, largest):
     """An objective that runs out of memory on batches above a size, a number of times."""
-    real = loop.objective
+    real = dat_system.objective
     calls = []
 
     def objective(model, batch, **options):
@@ -128,7 +161,7 @@ def failing(n_failures, largest):
 
 def test_out_of_memory_splits_the_batch_once(tiny_recipe, tmp_path, monkeypatch, caplog):
     objective, calls = failing(1, 0)
-    monkeypatch.setattr(loop, "objective", objective)
+    monkeypatch.setattr(dat_system, "objective", objective)
     run(tiny_recipe, tmp_path, "run.max_steps=1", "optimizer.ema_decay=0.0", "run.log_every=1")
     assert "out of memory on a batch of" in caplog.text
     whole, first, second = calls[:3]
@@ -142,7 +175,7 @@ def test_the_halves_of_a_split_batch_give_the_gradient_of_the_whole(
     words = ["run.max_steps=1", "run.log_every=1", "model.dropout=0.0", "loss.glance_start=0.0"]
     words += ["loss.glance_end=0.0"]
     run(tiny_recipe, tmp_path / "whole", *words)
-    monkeypatch.setattr(loop, "objective", failing(1, 0)[0])
+    monkeypatch.setattr(dat_system, "objective", failing(1, 0)[0])
     run(tiny_recipe, tmp_path / "split", *words)
     one, two = (read_metrics(tmp_path / name)[0] for name in ("whole", "split"))
     assert one["grad_norm"] == pytest.approx(two["grad_norm"], rel=1e-4)
@@ -150,7 +183,7 @@ def test_the_halves_of_a_split_batch_give_the_gradient_of_the_whole(
 
 
 def test_out_of_memory_on_half_a_batch_names_it(tiny_recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "objective", failing(100, 0)[0])
+    monkeypatch.setattr(dat_system, "objective", failing(100, 0)[0])
     with pytest.raises(TrainingError) as caught:
         run(tiny_recipe, tmp_path)
     text = str(caught.value)
@@ -161,7 +194,7 @@ def test_out_of_memory_on_half_a_batch_names_it(tiny_recipe, tmp_path, monkeypat
 def test_a_run_whose_gradients_stay_bad_stops_and_names_the_items(
     tiny_recipe, tmp_path, monkeypatch, caplog
 ):
-    real = loop.objective
+    real = dat_system.objective
 
     def objective(model, batch, **options):
         out = real(model, batch, **options)
@@ -172,7 +205,7 @@ def test_a_run_whose_gradients_stay_bad_stops_and_names_the_items(
             }
         )
 
-    monkeypatch.setattr(loop, "objective", objective)
+    monkeypatch.setattr(dat_system, "objective", objective)
     with pytest.raises(TrainingError, match="was not finite in 4 steps in a row"):
         run(tiny_recipe, tmp_path, "run.max_bad_steps=4")
     assert re.search(r"step 0 skipped: .* \(items \d+, \d+", caplog.text)
@@ -215,7 +248,7 @@ def test_rouge_of_decoded_texts_can_choose_the_best(tiny_recipe, tmp_path):
     words = ["validation.n_rouge=8", "validation.metric=rouge", "validation.words=6"]
     result = run(tiny_recipe, tmp_path, *words, "run.max_steps=2")
     assert 0 <= result.scores["rouge"] <= 300
-    state, _ = checkpoints.load_training(result.checkpoint, loop.DAT(read_config(tiny_recipe)))
+    state, _ = checkpoints.load_training(result.checkpoint, DAT(read_config(tiny_recipe)))
     assert state.best == pytest.approx(-result.scores["rouge"])
 
 
@@ -234,11 +267,12 @@ def test_validation_does_not_depend_on_batches(tiny_recipe):
 
     losses = []
     torch.manual_seed(0)
-    model = loop.DAT(read_config(tiny_recipe))
+    model = DAT(read_config(tiny_recipe))
     for tokens in (800, 5000):
         recipe = load_recipe(tiny_recipe, [f"data.batch_tokens={tokens}"])
         validator = Validator(
             recipe.corpus,
+            system=get_system("dat"),
             tokenizer=Tokenizer.from_file(recipe.corpus / "tokenizer.json"),
             batch_options=recipe.batch_options,
             options=recipe.validation,

@@ -1,7 +1,8 @@
 """A model's weights on disk: safetensors beside a ``config.json``, strict on the way in.
 
-Owns ``model.safetensors`` and the ``architecture`` field. Other fields of ``config.json`` belong to
-the runtime and are passed through. Optimizer state is the training loop's. Nothing is pickled.
+Owns ``model.safetensors`` and the fields ``system`` and ``architecture``. Other fields of
+``config.json`` belong to the runtime and are passed through. Optimizer state is the training
+loop's. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from torch import Tensor
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.config import DATConfig
 from sumfit.models.dat import DAT
+from sumfit.models.network import Network, build_network
 
 __all__ = [
     "FORMAT",
     "load_model",
+    "load_network",
     "load_weights",
     "read_architecture",
+    "read_system",
+    "require_system",
     "save_model",
     "save_weights",
 ]
@@ -35,7 +40,7 @@ WEIGHTS_FILE = "model.safetensors"
 
 
 def save_model(
-    model: DAT, directory: str | os.PathLike[str], *, fields: Mapping[str, Any] | None = None
+    model: Network, directory: str | os.PathLike[str], *, fields: Mapping[str, Any] | None = None
 ) -> None:
     """Write ``model.safetensors`` and ``config.json``; both appear whole or not at all.
 
@@ -47,12 +52,17 @@ def save_model(
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
     save_weights(model.state_dict(), place / WEIGHTS_FILE)
-    config = {**(fields or {}), "format": FORMAT, "architecture": model.config.to_dict()}
+    config = {
+        **(fields or {}),
+        "format": FORMAT,
+        "system": model.system,
+        "architecture": model.config.to_dict(),
+    }
     _replace(place / "config.json", json.dumps(config, indent=2).encode() + b"\n")
 
 
 def load_model(directory: str | os.PathLike[str]) -> DAT:
-    """Build the network that `save_model` wrote, on the CPU, ready for evaluation.
+    """Build the DAT that `save_model` wrote, on the CPU, ready for evaluation.
 
     Args:
         directory: Holds ``config.json`` and ``model.safetensors``.
@@ -63,11 +73,72 @@ def load_model(directory: str | os.PathLike[str]) -> DAT:
     Raises:
         ModelNotFoundError: If a file is not there.
         ModelFormatError: If a file is damaged.
-        IncompatibleModelError: If the weights do not fit the architecture.
+        IncompatibleModelError: If it is of another system, or the weights do not fit.
     """
-    model = DAT(read_architecture(directory))
-    load_weights(model, Path(directory) / WEIGHTS_FILE)
-    return model.eval()
+    require_system(directory, DAT.system)
+    network = load_network(directory)
+    assert isinstance(network, DAT)
+    return network
+
+
+def load_network(directory: str | os.PathLike[str]) -> Network:
+    """Build the network of any system that `save_model` wrote, on the CPU, for evaluation.
+
+    Args:
+        directory: Holds ``config.json`` and ``model.safetensors``.
+
+    Returns:
+        The network in evaluation mode.
+
+    Raises:
+        ModelNotFoundError: If a file is not there.
+        ModelFormatError: If a file is damaged.
+        IncompatibleModelError: If the system is unknown here, or the weights do not fit.
+    """
+    config = read_architecture(directory)
+    try:
+        network = build_network(read_system(directory), config)
+    except ConfigError as error:
+        raise IncompatibleModelError(f"{directory}: {error}") from error
+    load_weights(network, Path(directory) / WEIGHTS_FILE)
+    return network.eval()
+
+
+def read_system(directory: str | os.PathLike[str]) -> str:
+    """Read which system a saved network belongs to.
+
+    Args:
+        directory: Holds ``config.json``.
+
+    Returns:
+        Its name; ``dat`` where the file names none, as those of the first version do not.
+
+    Raises:
+        ModelNotFoundError: If there is no ``config.json``.
+        ModelFormatError: If it is damaged.
+    """
+    system = _read_config(directory).get("system", DAT.system)
+    if not isinstance(system, str):
+        raise ModelFormatError(f"{directory}: 'system' is {system!r}, must be a name")
+    return system
+
+
+def require_system(directory: str | os.PathLike[str], system: str) -> None:
+    """Refuse a saved network of another system.
+
+    Args:
+        directory: Holds ``config.json``.
+        system: The system that is wanted.
+
+    Raises:
+        IncompatibleModelError: If the directory holds another one.
+    """
+    found = read_system(directory)
+    if found != system:
+        raise IncompatibleModelError(
+            f"{directory} holds a model of the system {found!r}, but {system!r} is wanted here; "
+            "give a model of that system, or load this one with sumfit.baselines.load_baseline"
+        )
 
 
 def read_architecture(directory: str | os.PathLike[str]) -> DATConfig:
@@ -84,20 +155,11 @@ def read_architecture(directory: str | os.PathLike[str]) -> DATConfig:
         ModelFormatError: If it is damaged.
         IncompatibleModelError: If it is of another format or names fields unknown here.
     """
-    file = Path(directory) / "config.json"
-    if not file.is_file():
-        raise ModelNotFoundError(f"{file} is not there; give the directory of a saved model")
-    try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-        found, fields = config["format"], dict(config["architecture"])
-    except (UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
-        raise ModelFormatError(f"{file} is damaged ({error!r}); save the model again") from error
-    if found != FORMAT:
-        raise IncompatibleModelError(f"{file} has format {found!r}, this version reads {FORMAT!r}")
+    fields = _read_config(directory)["architecture"]
     try:
         return DATConfig.from_dict(fields)
     except ConfigError as error:
-        raise IncompatibleModelError(f"{file}: {error}") from error
+        raise IncompatibleModelError(f"{Path(directory) / 'config.json'}: {error}") from error
 
 
 def save_weights(
@@ -123,7 +185,7 @@ def save_weights(
     part.replace(target)
 
 
-def load_weights(model: DAT, path: str | os.PathLike[str]) -> None:
+def load_weights(model: Network, path: str | os.PathLike[str]) -> None:
     """Fill a network in place from a safetensors file, in the network's own types.
 
     Args:
@@ -152,6 +214,21 @@ def load_weights(model: DAT, path: str | os.PathLike[str]) -> None:
                 "use the recipe and tokenizer that the weights were made with"
             )
     model.load_state_dict(weights)
+
+
+def _read_config(directory: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read ``config.json``, its format checked, with an ``architecture`` that is a mapping."""
+    file = Path(directory) / "config.json"
+    if not file.is_file():
+        raise ModelNotFoundError(f"{file} is not there; give the directory of a saved model")
+    try:
+        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        found, config["architecture"] = config["format"], dict(config["architecture"])
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+        raise ModelFormatError(f"{file} is damaged ({error!r}); save the model again") from error
+    if found != FORMAT:
+        raise IncompatibleModelError(f"{file} has format {found!r}, this version reads {FORMAT!r}")
+    return config
 
 
 def _replace(target: Path, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The architecture of a DAT model as data, readable without torch.
+"""The architecture of a model as data, readable without torch.
 
 Owns the numbers that fix a model's shape and the rule for the size of its graph. Does not own the
 network (`sumfit.models.dat`).
@@ -9,19 +9,26 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sumfit.errors import ConfigError
 
-__all__ = ["N_SPECIAL", "DATConfig"]
+__all__ = ["N_SPECIAL", "SYSTEMS", "DATConfig", "SystemName"]
 
 PAD, BOS, EOS, MASK = 0, 1, 2, 3
 N_SPECIAL = 4  # ids below this one are never emitted by an inner vertex
+
+SystemName = Literal["dat", "at", "at-leninfo", "ctc", "bert-crf"]
+SYSTEMS: tuple[str, ...] = get_args(SystemName)
 
 
 @dataclass(frozen=True, slots=True)
 class DATConfig:
     """Shape of an encoder and graph decoder; the defaults fit MiniLM-L6-H384's weights.
+
+    The baselines are built from the same numbers, so that equal ones give equal sizes. What a
+    system has no use for, such as the link heads of an autoregressive model, it leaves alone; the
+    rule for the graph also decides which pairs are trained on and what a batch costs, for all.
 
     Attributes:
         vocab_size: ``V``, special ids included.
@@ -30,12 +37,13 @@ class DATConfig:
         n_link_heads: Heads of the link distribution; must divide ``width``.
         ffn_width: Inner width of the feed-forward layers.
         n_encoder_layers: Encoder blocks.
-        n_decoder_layers: Graph decoder blocks.
+        n_decoder_layers: Blocks of the decoder: of graphs, or of the upper half of a baseline.
         max_source_tokens: Longest source, in tokens.
         vertex_scale: Graph vertices per source token.
         min_vertices: Smallest graph.
-        max_vertices: Largest graph.
+        max_vertices: Largest graph; for an autoregressive decoder its longest row.
         n_limit_buckets: Embeddings of the length limit given to the decoder; 0 turns them off.
+            ``at-leninfo`` needs them, one for each number of words left, from 0 on.
         dropout: Drop rate of embeddings and of each sub-layer's output while training.
         layer_norm_eps: Added to the variance in every layer norm.
     """

@@ -16,8 +16,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sumfit.models.attention import cross_attend, self_attend
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD, DATConfig
+from sumfit.models.layers import Block, Entry, init_weights
+from sumfit.models.network import Network
 
 __all__ = ["DAT", "vertex_ids", "vertex_mask"]
 
@@ -49,12 +50,14 @@ def vertex_ids(mask: Tensor) -> Tensor:
     return torch.cat([torch.full_like(ids[:, :1], BOS), ids[:, 1:]], dim=1)
 
 
-class DAT(nn.Module):
+class DAT(Network):
     """Predicts, from source tokens, the words and links of a graph.
 
     ``embedding`` holds the ``(V, D)`` word embeddings, shared by encoder, decoder and word
     logits; ids below ``n_special`` are never emitted.
     """
+
+    system = "dat"
 
     def __init__(self, config: DATConfig) -> None:
         """Build the network with random weights.
@@ -75,7 +78,7 @@ class DAT(nn.Module):
             Block(config, reads_source=True) for _ in range(config.n_decoder_layers)
         )
         self.links = Links(config)
-        self.apply(_init_weights)
+        self.apply(init_weights)
 
     def forward(self, source_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the whole graph, for small vocabularies, checks and evaluation.
@@ -90,21 +93,6 @@ class DAT(nn.Module):
         memory, source_mask = self.encode(source_ids)
         hidden = self.decode(vertex_ids(mask), mask, memory, source_mask)
         return self.word_logp(hidden), self.link_logp(hidden, mask)
-
-    def encode(self, source_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Encode the source.
-
-        Args:
-            source_ids: ``(B, T)`` int64, pad 0, at least one token a row.
-
-        Returns:
-            ``(B, T, D)`` encoded tokens and ``(B, T)`` mask, ``True`` = real.
-        """
-        source_mask = source_ids != PAD
-        x = self.source_entry(self.embedding(source_ids))
-        for block in self.encoder:
-            x = block(x, source_mask)
-        return x, source_mask
 
     def decode(
         self,
@@ -186,100 +174,13 @@ class DAT(nn.Module):
         logp: Tensor = self.links(hidden, mask)
         return logp
 
-    def compile_blocks(self) -> None:
-        """Compile the blocks in place, for any batch size and length; names stay the same."""
-        entries = (self.source_entry, self.vertex_entry)
-        for block in (*entries, *self.encoder, *self.decoder, self.links):
-            block.compile(dynamic=True)
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the entries of source and vertices."""
+        return (self.source_entry, self.vertex_entry)
 
-
-class Entry(nn.Module):
-    """From word embeddings to the first block: position, norm, dropout."""
-
-    def __init__(self, config: DATConfig, n_positions: int) -> None:
-        """Build the layer.
-
-        Args:
-            config: The shape of the network.
-            n_positions: Longest row.
-        """
-        super().__init__()
-        self.position = nn.Embedding(n_positions, config.width)
-        self.norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(self, words: Tensor) -> Tensor:
-        """Return the states that enter the first block, in autocast's type where it is on.
-
-        Args:
-            words: ``(B, S, D)`` word embeddings.
-
-        Returns:
-            ``(B, S, D)``.
-        """
-        x: Tensor = self.dropout(self.norm(words + self.position.weight[: words.shape[1]]))
-        if torch.is_autocast_enabled(x.device.type):
-            x = x.to(torch.get_autocast_dtype(x.device.type))
-        return x
-
-
-class Block(nn.Module):
-    """One layer: attention, attention to the source if it reads one, feed-forward."""
-
-    def __init__(self, config: DATConfig, *, reads_source: bool = False) -> None:
-        """Build the layer.
-
-        Args:
-            config: The shape of the network.
-            reads_source: Whether it attends to the encoded source.
-        """
-        super().__init__()
-        width = config.width
-        self.n_heads = config.n_heads
-        self.self_qkv = nn.Linear(width, 3 * width)
-        self.self_out = nn.Linear(width, width)
-        self.self_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
-        self.reads_source = reads_source
-        if reads_source:
-            self.cross_q = nn.Linear(width, width)
-            self.cross_kv = nn.Linear(width, 2 * width)
-            self.cross_out = nn.Linear(width, width)
-            self.cross_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
-        self.ffn_in = nn.Linear(width, config.ffn_width)
-        self.ffn_out = nn.Linear(config.ffn_width, width)
-        self.ffn_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor,
-        memory: Tensor | None = None,
-        source_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Return the next states.
-
-        Args:
-            x: ``(B, S, D)`` states.
-            mask: ``(B, S)`` ``True`` = real.
-            memory: ``(B, T, D)`` encoded source, if the layer reads one.
-            source_mask: ``(B, T)`` ``True`` = real.
-
-        Returns:
-            ``(B, S, D)`` states.
-        """
-        mixed = self.self_out(self_attend(self.self_qkv(x), mask, self.n_heads))
-        x = self._add(x, mixed, self.self_norm)
-        if self.reads_source and memory is not None and source_mask is not None:
-            read = cross_attend(self.cross_q(x), self.cross_kv(memory), source_mask, self.n_heads)
-            mixed = self.cross_out(read)
-            x = self._add(x, mixed, self.cross_norm)
-        return self._add(x, self.ffn_out(F.gelu(self.ffn_in(x))), self.ffn_norm)
-
-    def _add(self, x: Tensor, change: Tensor, norm: nn.LayerNorm) -> Tensor:
-        # The norm runs in float32 under autocast; the stream keeps the type of the products.
-        out: Tensor = norm(x + self.dropout(change))
-        return out.to(change.dtype)
+    def parts(self) -> tuple[nn.Module, ...]:
+        """Return the parts that are compiled one by one."""
+        return (*super().parts(), self.links)
 
 
 class Links(nn.Module):
@@ -329,10 +230,3 @@ class Links(nn.Module):
         mixed = head_logp.masked_fill(~allowed, 0.0) + gate_logp[..., None]
         logp: Tensor = mixed.logsumexp(dim=1)
         return logp.masked_fill(~allowed[:, 0], -math.inf)
-
-
-def _init_weights(module: nn.Module) -> None:
-    if isinstance(module, (nn.Linear, nn.Embedding)):
-        nn.init.normal_(module.weight, std=0.02)
-    if isinstance(module, nn.Linear):
-        nn.init.zeros_(module.bias)

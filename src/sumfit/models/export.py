@@ -21,7 +21,8 @@ from torch import nn
 
 from sumfit.errors import ConfigError
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
-from sumfit.models.dat import DAT, Block
+from sumfit.models.dat import DAT
+from sumfit.models.layers import Block
 from sumfit.models.onnx_graph import MICROSOFT, GraphWriter
 
 __all__ = ["export_onnx"]

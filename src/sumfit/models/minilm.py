@@ -8,7 +8,7 @@ What goes where:
 
 - encoder and decoder layer k: self-attention and feed-forward of MiniLM's layer k;
 - attention to the source in decoder layer k: a copy of the same layer's self-attention;
-- source and vertex positions: MiniLM's positions plus its first segment embedding;
+- positions of source, vertices and target: MiniLM's positions plus its first segment embedding;
 - a piece: mean of the MiniLM embeddings of the word pieces of its text;
 - links and limit buckets: left as they were (random).
 """
@@ -28,7 +28,8 @@ from torch import Tensor, nn
 from sumfit.errors import IncompatibleModelError, ModelNotFoundError
 from sumfit.models.checkpoint import save_weights
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
-from sumfit.models.dat import DAT, Block
+from sumfit.models.layers import Block
+from sumfit.models.network import Network
 
 __all__ = ["LICENCE", "init_from_minilm", "write_start_weights"]
 
@@ -54,7 +55,7 @@ class Pieces(Protocol):
 
 
 def init_from_minilm(
-    model: DAT, tokenizer: Pieces, path: str | os.PathLike[str] | None = None
+    model: Network, tokenizer: Pieces, path: str | os.PathLike[str] | None = None
 ) -> None:
     """Fill the network in place from MiniLM.
 
@@ -162,13 +163,13 @@ def _transplanted(tokenizer: Pieces, path: str | os.PathLike[str] | None) -> dic
     return {**weights, _WORDS: transplant(tokenizer, words, place / "tokenizer.json")}
 
 
-def _fill(model: DAT, weights: dict[str, Tensor]) -> None:
+def _fill(model: Network, weights: dict[str, Tensor]) -> None:
     _check(model, weights)
     with torch.no_grad():
         model.embedding.weight.copy_(weights[_WORDS])
         positions = weights["embeddings.position_embeddings.weight"]
         positions = positions + weights["embeddings.token_type_embeddings.weight"][0]
-        for entry in (model.source_entry, model.vertex_entry):
+        for entry in model.entries():
             entry.position.weight.copy_(positions[: entry.position.num_embeddings])
             _copy(entry.norm, weights, "embeddings.LayerNorm")
         for blocks in (model.encoder, model.decoder):
@@ -177,7 +178,7 @@ def _fill(model: DAT, weights: dict[str, Tensor]) -> None:
                 _fill_block(block, weights, f"encoder.layer.{index}")
 
 
-def _check(model: DAT, weights: dict[str, Tensor]) -> None:
+def _check(model: Network, weights: dict[str, Tensor]) -> None:
     config = model.config
     n_positions, width = weights["embeddings.position_embeddings.weight"].shape
     n_layers = sum(name.endswith("attention.self.query.weight") for name in weights)

@@ -50,6 +50,7 @@ class ModelConfig:
         mbr_temperature: Temperature of the n-best posterior for minimum Bayes risk.
         profiles: Text profiles that the training text covered.
         scripts: Writing systems that it covered, such as ``Latin``; empty for any.
+        system: Kind of model: ``dat``, or a baseline's name.
     """
 
     name: str
@@ -62,6 +63,7 @@ class ModelConfig:
     mbr_temperature: float = 1.0
     profiles: tuple[str, ...] = ("natural",)
     scripts: tuple[str, ...] = ()
+    system: str = "dat"
 
     def bonus_for(self, unit: str) -> float:
         """Score added per token when the limit counts ``unit``.
@@ -100,11 +102,14 @@ class ModelDirectory:
         self.tokenizer = tokenizer
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] | None = None) -> ModelDirectory:
+    def open(
+        cls, path: str | os.PathLike[str] | None = None, *, system: str = "dat"
+    ) -> ModelDirectory:
         """Read and check a model directory.
 
         Args:
             path: The directory, or ``None`` for the embedded default model.
+            system: Kind of model that is wanted.
 
         Returns:
             The directory, ready for a backend.
@@ -112,11 +117,16 @@ class ModelDirectory:
         Raises:
             ModelNotFoundError: If there is no such directory.
             ModelFormatError: If a file is missing or damaged.
-            IncompatibleModelError: If the model is of another version, or the tokenizer is not
-                the one it was trained with.
+            IncompatibleModelError: If the model is of another version or system, or the
+                tokenizer is not the one it was trained with.
         """
         directory = _existing(path)
         config = _read_config(directory / "config.json")
+        if config.system != system:
+            raise IncompatibleModelError(
+                f"{directory} holds a model of the system {config.system!r}, but {system!r} is "
+                "wanted here; baselines are loaded with sumfit.baselines.load_baseline"
+            )
         tokenizer = _read_tokenizer(directory / "tokenizer.json")
         if tokenizer.fingerprint != config.tokenizer_sha256:
             raise IncompatibleModelError(
@@ -217,6 +227,7 @@ def _read_config(file: Path) -> ModelConfig:
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
         profiles=tuple(str(name) for name in profiles),
         scripts=tuple(str(name) for name in _field(values, "scripts", list, file, default=[])),
+        system=_field(values, "system", str, file, default="dat"),
     )
 
 

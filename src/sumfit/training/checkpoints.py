@@ -23,8 +23,14 @@ from torch import Tensor
 
 from sumfit.config import build, to_mapping
 from sumfit.errors import ModelFormatError, TrainingError
-from sumfit.models.checkpoint import load_weights, read_architecture, save_model, save_weights
-from sumfit.models.dat import DAT
+from sumfit.models.checkpoint import (
+    load_weights,
+    read_architecture,
+    require_system,
+    save_model,
+    save_weights,
+)
+from sumfit.models.network import Network
 from sumfit.training.loader import Position
 
 __all__ = ["TrainingState", "latest", "load_training", "save_checkpoint", "write_atomically"]
@@ -93,7 +99,7 @@ def write_atomically(target: Path, fill: Callable[[Path], None]) -> None:
 def save_checkpoint(
     folder: Path,
     *,
-    model: DAT,
+    model: Network,
     fields: Mapping[str, Any],
     tokenizer: Path,
     training: Mapping[str, Tensor] | None = None,
@@ -146,7 +152,7 @@ def clear_old(output: Path, *, keep: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def load_training(folder: Path, model: DAT) -> tuple[TrainingState, dict[str, Tensor]]:
+def load_training(folder: Path, model: Network) -> tuple[TrainingState, dict[str, Tensor]]:
     """Read a checkpoint back; the weights go into the model.
 
     Args:
@@ -158,6 +164,7 @@ def load_training(folder: Path, model: DAT) -> tuple[TrainingState, dict[str, Te
 
     Raises:
         ModelFormatError: If files are missing or damaged.
+        IncompatibleModelError: If it is of another system or architecture.
     """
     load_into(folder, model)
     try:
@@ -170,14 +177,19 @@ def load_training(folder: Path, model: DAT) -> tuple[TrainingState, dict[str, Te
     return state, tensors
 
 
-def load_into(folder: Path, model: DAT) -> None:
-    """Read the weights of a model directory, after comparing architectures.
+def load_into(folder: Path, model: Network) -> None:
+    """Read the weights of a model directory, after comparing systems and architectures.
 
     Args:
         folder: A model directory.
         model: The network to fill.
+
+    Raises:
+        ModelFormatError: If files are missing or damaged.
+        IncompatibleModelError: If it is of another system or architecture.
     """
     read_architecture(folder)
+    require_system(folder, model.system)
     load_weights(model, folder / "model.safetensors")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import torch
 
 from sumfit.errors import ConfigError, ModelFormatError
-from sumfit.models.checkpoint import read_architecture, save_weights
+from sumfit.models.checkpoint import read_architecture, require_system, save_weights
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
 from sumfit.training.checkpoints import write_atomically
@@ -64,12 +64,14 @@ def export_model(
     Raises:
         ConfigError: If no precision, or one that is unknown, is asked for.
         ModelFormatError: If the checkpoint lacks a file or is damaged.
+        IncompatibleModelError: If it is of a system other than the DAT.
     """
     checkpoint, output = Path(checkpoint), Path(output)
     unknown = [value for value in precisions if value not in _GRAPHS]
     if unknown or not precisions:
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
     weights = averaged_weights(checkpoint)
+    require_system(checkpoint, DAT.system)
     model = DAT(read_architecture(checkpoint))
     try:
         model.load_state_dict({key: value.float() for key, value in weights.items()})

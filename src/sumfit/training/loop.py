@@ -17,9 +17,9 @@ from torch import Tensor
 from sumfit.config import to_mapping
 from sumfit.data.corpus import PackedCorpus
 from sumfit.errors import TrainingError
-from sumfit.losses.objective import LossOutput, objective
-from sumfit.models.dat import DAT
+from sumfit.losses.objective import LossOutput
 from sumfit.models.minilm import init_from_minilm
+from sumfit.models.network import Network
 from sumfit.text import Tokenizer
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
@@ -30,6 +30,7 @@ from sumfit.training.loader import BatchStream, MicroBatch, Position, Prefetcher
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import INSTALLED, Recipe
+from sumfit.training.systems import LossOptions, get_system
 from sumfit.training.validation import Validator
 
 __all__ = ["Progress", "TrainResult", "Trainer"]
@@ -91,7 +92,8 @@ class Trainer:
         self._tokenizer = tokenizer
         self._processes = processes
         torch.manual_seed(recipe.seed)
-        self.model = DAT(recipe.model)
+        self._system = get_system(recipe.system)
+        self.model = self._system.build(recipe.model, tokenizer)
         _start_from(self.model, recipe, tokenizer)
         self.model.to(processes.device).train()
         run = recipe.run
@@ -113,6 +115,7 @@ class Trainer:
         )
         self._validator = Validator(
             recipe.corpus,
+            system=self._system,
             tokenizer=tokenizer,
             batch_options=recipe.batch_options,
             options=recipe.validation,
@@ -167,7 +170,9 @@ class Trainer:
     def _step(self, micro_batches: Iterator[MicroBatch]) -> None:
         """Take the batches of one step and update the weights."""
         state, share = self._state, self._clock.share(self._state.step)
-        glance = glance_ratio(self._recipe.loss, step=state.step, share=share)
+        glance = 0.0
+        if self._system.glances:
+            glance = glance_ratio(self._recipe.loss, step=state.step, share=share)
         lr = learning_rate(self._recipe.optimizer, step=state.step, share=share)
         self._optimiser.zero_gradients()
         items = []
@@ -220,15 +225,14 @@ class Trainer:
         self._generator.manual_seed(seed)
         on_device = {k: v.to(device, non_blocking=True) for k, v in tensors.items()}
         is_bf16 = recipe.run.precision == "bf16"
+        options = LossOptions(
+            label_smoothing=recipe.loss.label_smoothing,
+            glance_ratio=glance,
+            ngram_weight=recipe.loss.ngram_weight,
+            generator=self._generator,
+        )
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_bf16):
-            out = objective(
-                self.model,
-                on_device,
-                glance_ratio=glance,
-                label_smoothing=recipe.loss.label_smoothing,
-                ngram_weight=recipe.loss.ngram_weight,
-                generator=self._generator,
-            )
+            out = self._system.loss(self.model, on_device, options)
         # Gradients are summed over batches and processes, so each word of the step weighs the
         # same, whatever batch it is in.
         torch.autograd.backward(out.loss * (out.n_tokens / micro.n_step_targets))
@@ -372,7 +376,7 @@ class Trainer:
             logger.info("%d training pairs left out: %s", count, reason)
 
 
-def _start_from(model: DAT, recipe: Recipe, tokenizer: Tokenizer) -> None:
+def _start_from(model: Network, recipe: Recipe, tokenizer: Tokenizer) -> None:
     """Fill the network with the weights that the recipe starts from."""
     minilm = recipe.start.minilm
     if minilm:

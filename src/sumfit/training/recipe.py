@@ -17,7 +17,7 @@ from sumfit.data.batching import BatchOptions
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.sets import PackOptions, SetSpec, missing_files
 from sumfit.errors import ConfigError
-from sumfit.models.config import DATConfig
+from sumfit.models.config import DATConfig, SystemName
 
 __all__ = [
     "INSTALLED",
@@ -247,6 +247,8 @@ class Recipe:
         output_dir: Where checkpoints and logs go.
         data_dir: Where relative names of data files start.
         seed: Seed of everything.
+        system: What is trained: ``dat``, or a baseline of the same size: ``at`` (autoregressive
+            Transformer), ``at-leninfo`` (the same, told the length), ``ctc``, ``bert-crf``.
         data: Texts and batches.
         model: Architecture; its ``vocab_size`` is the tokenizer's.
         start: Weights to start from.
@@ -260,6 +262,7 @@ class Recipe:
     output_dir: str = ""
     data_dir: str = ""
     seed: int = 1
+    system: SystemName = "dat"
     data: DataSection = field(default_factory=DataSection)
     model: DATConfig = field(default_factory=DATConfig)
     start: StartSection = field(default_factory=StartSection)
@@ -277,6 +280,11 @@ class Recipe:
             )
         if not self.data.sets and not self.data.corpus:
             problems.append("data needs sets or a packed corpus")
+        if self.system == "at-leninfo" and self.model.n_limit_buckets < 2:
+            problems.append(
+                "system at-leninfo needs model.n_limit_buckets, one for each number of words left "
+                f"(such as 64), was {self.model.n_limit_buckets}"
+            )
         if self.seed < 0:
             problems.append(f"seed must be 0 or more, was {self.seed}")
         if problems:

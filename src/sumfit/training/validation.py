@@ -19,12 +19,12 @@ from sumfit.data.batching import Batch, BatchOptions, build_batch, usable_items
 from sumfit.data.corpus import PackedCorpus, read_valid_texts
 from sumfit.errors import MissingExtraError
 from sumfit.evaluation.rouge import rouge_items
-from sumfit.losses.objective import objective
-from sumfit.models.dat import DAT
+from sumfit.models.network import Network
 from sumfit.text import Tokenizer
 from sumfit.training.loader import to_tensors
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import ValidationSection
+from sumfit.training.systems import LossOptions, System
 
 __all__ = ["Validator"]
 
@@ -48,6 +48,7 @@ class Validator:
         self,
         directory: Path,
         *,
+        system: System,
         tokenizer: Tokenizer,
         batch_options: BatchOptions,
         options: ValidationSection,
@@ -58,6 +59,7 @@ class Validator:
 
         Args:
             directory: The corpus.
+            system: Gives loss and summaries.
             tokenizer: Its tokenizer.
             batch_options: Size and padding of batches.
             options: How many pairs, and under which budget.
@@ -66,6 +68,7 @@ class Validator:
         """
         self._corpus = PackedCorpus.open(directory, "valid")
         self._texts = read_valid_texts(directory)
+        self._system = system
         self._tokenizer = tokenizer
         self._batch_options = batch_options
         self._options = options
@@ -83,7 +86,7 @@ class Validator:
         """Usable validation pairs."""
         return sum(len(group.items) for group in self._groups)
 
-    def run(self, model: DAT, *, precision: str) -> dict[str, float]:
+    def run(self, model: Network, *, precision: str) -> dict[str, float]:
         """Score the model; all processes must call it together.
 
         Args:
@@ -105,7 +108,7 @@ class Validator:
             model.train(was_training)
         return scores
 
-    def _losses(self, model: DAT, precision: str) -> dict[str, float]:
+    def _losses(self, model: Network, precision: str) -> dict[str, float]:
         device = self._processes.device
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         for index, group in enumerate(self._groups):
@@ -113,7 +116,7 @@ class Validator:
                 on_cpu = to_tensors(batch, pin=False, n_limit_buckets=model.config.n_limit_buckets)
                 tensors = {name: value.to(device) for name, value in on_cpu.items()}
                 with autocast(device, precision):
-                    out = objective(model, tensors)
+                    out = self._system.loss(model, tensors, LossOptions())
                 sums[index, 0] += out.nll_sum
                 sums[index, 1] += out.n_tokens
         self._processes.sum_(sums)
@@ -137,10 +140,7 @@ class Validator:
         for start in starts[self._processes.rank :: self._processes.size]:
             yield build_batch(self._corpus, order[start : start + size], options)
 
-    def _rouge(self, model: DAT, precision: str) -> dict[str, float]:
-        # Only here: decoders and length tables are many imports for a run that looks at the loss.
-        from sumfit.training.summaries import summarize
-
+    def _rouge(self, model: Network, precision: str) -> dict[str, float]:
         device = self._processes.device
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         for index, group in enumerate(self._groups):
@@ -153,7 +153,7 @@ class Validator:
                 batch = build_batch(self._corpus, places, self._batch_options)
                 budgets = [self._n_words(self._texts[place].source) for place in places]
                 with autocast(device, precision):
-                    summaries += summarize(model, batch, self._tokenizer, budgets)
+                    summaries += self._system.summarize(model, batch, self._tokenizer, budgets)
                 references += [list(self._texts[place].summaries) for place in places]
             if not summaries:
                 continue

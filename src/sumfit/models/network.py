@@ -1,0 +1,93 @@
+"""What every network has in common, so that training, start weights and files need not know it.
+
+Owns `Network` and the table of networks by the name of their system. Does not own any of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from sumfit.errors import ConfigError
+from sumfit.models.config import PAD, DATConfig
+
+if TYPE_CHECKING:
+    from sumfit.models.layers import Entry
+
+__all__ = ["Network", "build_network"]
+
+# One line for each system: where its network is.
+_NETWORKS = {
+    "dat": ("sumfit.models.dat", "DAT"),
+}
+
+
+class Network(nn.Module):
+    """A network of any system, all of one shape: `DATConfig` has their options.
+
+    Attributes:
+        system: Name of the system that the network belongs to, as a recipe and ``config.json``
+            name it.
+        config: The shape.
+        embedding: Word embeddings, tied to the word logits.
+        source_entry: From the words of the source to the first encoder block.
+        encoder: Encoder blocks.
+        decoder: Decoder blocks, the upper half of the network; empty where there are none.
+    """
+
+    system: str
+    config: DATConfig
+    embedding: nn.Embedding
+    source_entry: Entry
+    encoder: nn.ModuleList
+    decoder: nn.ModuleList
+
+    def encode(self, source_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode the source.
+
+        Args:
+            source_ids: ``(B, T)`` int64, pad 0, at least one token a row.
+
+        Returns:
+            ``(B, T, D)`` encoded tokens and ``(B, T)`` mask, ``True`` = real.
+        """
+        source_mask = source_ids != PAD
+        x = self.source_entry(self.embedding(source_ids))
+        for block in self.encoder:
+            x = block(x, source_mask)
+        return x, source_mask
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return every entry, that of the source first; MiniLM's positions fill them all."""
+        return (self.source_entry,)
+
+    def parts(self) -> tuple[nn.Module, ...]:
+        """Return the parts that are compiled one by one."""
+        return (*self.entries(), *self.encoder, *self.decoder)
+
+    def compile_blocks(self) -> None:
+        """Compile the parts in place, for any batch size and length; names stay the same."""
+        for part in self.parts():
+            part.compile(dynamic=True)
+
+
+def build_network(system: str, config: DATConfig) -> Network:
+    """Build the network of a system with random weights.
+
+    Args:
+        system: Name of the system.
+        config: The shape.
+
+    Returns:
+        The network.
+
+    Raises:
+        ConfigError: If there is no such system, or it cannot have this shape.
+    """
+    if system not in _NETWORKS:
+        raise ConfigError(f"unknown system {system!r}; known: {sorted(_NETWORKS)}")
+    module, name = _NETWORKS[system]
+    network: Network = getattr(import_module(module), name)(config)
+    return network
