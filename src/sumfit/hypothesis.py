@@ -100,6 +100,8 @@ class Summary:
         method: Decoder's name.
         origin: ``"model"``; ``"source"`` if the source fitted and is returned as it is;
             ``"cut"`` if the caller allowed a word-boundary cut of the source as a last resort.
+        truncated: The model wrote more, and its text was cut after the last whole word that fits;
+            only the baselines without length control do that.
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
             return another).
         bonus: Score added per token in the search.
@@ -122,6 +124,7 @@ class Summary:
     source_truncated: bool = False
     method: str = "seqmap"
     origin: str = "model"
+    truncated: bool = False
     rank: int = 0
     bonus: float = 0.0
     words: tuple[int, ...] = ()

@@ -5,14 +5,14 @@ Owns how each makes a text fit. Every result says whether it had to be cut for t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sumfit.errors import InputError
 from sumfit.evaluation.endpoint import Endpoint, Message
 from sumfit.length import UnitLike, get_unit, measure
 
-__all__ = ["BaselineText", "LLMBaseline", "cut_at_words", "lead"]
+__all__ = ["BaselineText", "LLMBaseline", "cut_at_words", "lead", "longest_head"]
 
 _LOOSE_END = " ,;:-–—(["
 _FRAMES = ("summary:", "headline:", "title:")
@@ -64,14 +64,28 @@ def cut_at_words(text: str, *, limit: int, unit: UnitLike = "words") -> Baseline
     whole = " ".join(words)
     if measure(whole, unit) <= limit:
         return BaselineText(whole)
+    kept = longest_head(words, lambda head: measure(head, unit) <= limit)
+    return BaselineText(kept, truncated=True)
+
+
+def longest_head(words: Sequence[str], fits: Callable[[str], bool]) -> str:
+    """Find the longest run of first words that fits; loose commas and dashes at its end go.
+
+    Args:
+        words: The words.
+        fits: Whether a text fits; what is longer than one that does not fit does not either.
+
+    Returns:
+        The words joined by spaces; empty if not even the first one fits.
+    """
     low, high = 0, len(words)
     while low < high:
         middle = (low + high + 1) // 2
-        if measure(_head(words, middle), unit) <= limit:
+        if fits(_head(words, middle)):
             low = middle
         else:
             high = middle - 1
-    return BaselineText(_head(words, low), truncated=True)
+    return _head(words, low)
 
 
 def _head(words: Sequence[str], n_words: int) -> str:
