@@ -15,6 +15,7 @@ from torch import Tensor
 from sumfit.errors import IncompatibleModelError, ModelNotFoundError
 from sumfit.models import DAT, DATConfig, init_from_minilm, write_start_weights
 from sumfit.models.minilm import transplant
+from sumfit.models.network import build_network
 
 WIDTH, N_LAYERS, N_HEADS, FFN = 24, 2, 12, 40
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "sat", "."]
@@ -146,6 +147,21 @@ def test_start_weights_file_fills_the_same_network(small_bert: Path, tmp_path: P
         through_file.state_dict().items(), direct.state_dict().values(), strict=True
     ):
         torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=5e-4, msg=name)
+
+
+@pytest.mark.parametrize("system", ["dat", "at", "at-leninfo"])
+def test_every_system_starts_from_all_of_it(small_bert: Path, system: str) -> None:
+    weights = load_file(small_bert / "model.safetensors")
+    model = build_network(system, config(n_limit_buckets=4))
+    init_from_minilm(model, FewPieces(), small_bert)
+    positions = weights["embeddings.position_embeddings.weight"]
+    positions = positions + weights["embeddings.token_type_embeddings.weight"][0]
+    for entry in model.entries():
+        assert entry.position.weight.equal(positions[: entry.position.num_embeddings])
+    for half in (model.encoder, model.decoder):
+        for layer, block in enumerate(half):
+            expected = weights[f"encoder.layer.{layer}.intermediate.dense.weight"]
+            assert block.ffn_in.weight.equal(expected)
 
 
 def test_attention_to_the_source_starts_as_self_attention(small_bert: Path) -> None:

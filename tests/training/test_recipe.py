@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -7,13 +8,15 @@ import pytest
 
 from sumfit.errors import ConfigError
 from sumfit.models import DAT
+from sumfit.models.network import build_network
 from sumfit.training.recipe import load_recipe
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
-DAT_RECIPES = [path for path in RECIPES if path.stem.startswith(("dat-", "tiny"))]
+TRAINED = [path for path in RECIPES if path.stem.startswith(("dat-", "at-", "tiny"))]
+BASELINES = [path for path in TRAINED if path.stem.startswith("at-")]
 
 
-@pytest.mark.parametrize("path", DAT_RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TRAINED, ids=lambda path: path.stem)
 def test_every_recipe_loads_and_begins_with_its_command(path):
     recipe = load_recipe(path)
     assert recipe.name == path.stem
@@ -31,6 +34,33 @@ def test_models_have_the_size_that_their_recipe_states(name, least, most):
     recipe = load_recipe(path)
     model = DAT(recipe.with_vocab(recipe.data.vocab_size).model)
     assert least < sum(p.numel() for p in model.parameters()) < most
+
+
+@pytest.mark.parametrize("path", BASELINES, ids=lambda path: path.stem)
+def test_a_baseline_has_the_data_size_and_optimiser_of_its_dat(path):
+    baseline = load_recipe(path)
+    assert path.stem.startswith(baseline.system)
+    dat = load_recipe(path.with_name(f"dat-{path.stem.removeprefix(baseline.system + '-')}.toml"))
+    shape = dataclasses.replace(dat.model, n_limit_buckets=baseline.model.n_limit_buckets)
+    assert baseline.model == shape
+    for section in ("data", "start", "optimizer", "run", "validation", "seed", "batch_options"):
+        assert getattr(baseline, section) == getattr(dat, section), section
+    assert baseline.loss.label_smoothing == dat.loss.label_smoothing
+    small = {"vocab_size": 4000}
+    sizes = [
+        sum(
+            p.numel()
+            for p in build_network(system, dataclasses.replace(shape, **small)).parameters()
+        )
+        for system in (baseline.system, "dat")
+    ]
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
+
+
+def test_a_model_that_is_told_the_length_needs_places_for_it(tmp_path):
+    path = next(path for path in RECIPES if path.stem == "at-leninfo-gigaword-open")
+    with pytest.raises(ConfigError, match=r"needs model\.n_limit_buckets.* was 1"):
+        load_recipe(path, ["model.n_limit_buckets=1"])
 
 
 def test_the_papers_recipe_is_complete_and_the_released_one_differs_as_documented():

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["load_baseline"]
 
 # One line for each system: where the class that writes its summaries is.
-_BASELINES: dict[str, tuple[str, str]] = {}
+_BASELINES = {
+    "at": ("sumfit.baselines.autoregressive", "AutoregressiveBaseline"),
+    "at-leninfo": ("sumfit.baselines.autoregressive", "AutoregressiveBaseline"),
+}
 
 
 def load_baseline(

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from sumfit.losses.kernels import has_kernels
 
-__all__ = ["WordGuesses", "WordScores", "guess_words", "score_words"]
+__all__ = ["LabelScores", "WordGuesses", "WordScores", "guess_words", "score_labels", "score_words"]
 
 _MAX_SLICE_ELEMENTS = 1 << 29  # logits computed at once: 1 GB in bfloat16
 _MAX_KEPT_ELEMENTS = 1 << 31  # logits kept for the backward pass, which else computes them again
@@ -30,6 +30,18 @@ class WordScores(NamedTuple):
     """
 
     match_logp: Tensor
+    uniform_nll: Tensor
+
+
+class LabelScores(NamedTuple):
+    """Scores of one word at each place.
+
+    Attributes:
+        logp: ``(B, U)`` float32 log-probability of the word.
+        uniform_nll: ``(B, U)`` float32 mean of ``-log p`` over all real words, for smoothing.
+    """
+
+    logp: Tensor
     uniform_nll: Tensor
 
 
@@ -69,6 +81,31 @@ def score_words(
         match_logp = _target_logits(hidden, weight, target_ids) - total[..., None]
         mean_word = weight[n_special:].mean(dim=0).float()
         return WordScores(match_logp, total - hidden.float() @ mean_word)
+
+
+def score_labels(hidden: Tensor, weight: Tensor, labels: Tensor, *, n_special: int) -> LabelScores:
+    """Score one word at each place under a softmax over the real words.
+
+    Time O(B U V D); memory as for `score_words`.
+
+    Args:
+        hidden: ``(B, U, D)`` states.
+        weight: ``(V, D)`` word embeddings.
+        labels: ``(B, U)`` the words.
+        n_special: Ids below this one are impossible and take no probability.
+
+    Returns:
+        Scores with gradients to ``hidden`` and ``weight``.
+    """
+    rows = hidden.reshape(-1, hidden.shape[-1])
+    total: Tensor = _LinearLogSumExp.apply(rows, weight, n_special)  # type: ignore[no-untyped-call]
+    total = total.view(labels.shape)
+    with torch.autocast(hidden.device.type, enabled=False):
+        # Rounded as in the large product, so that logit and total agree where p is close to 1.
+        words = F.embedding(labels, weight).to(hidden.dtype).float()
+        logits = (hidden.float() * words).sum(dim=-1)
+        mean_word = weight[n_special:].mean(dim=0).float()
+        return LabelScores(logits - total, total - hidden.float() @ mean_word)
 
 
 @torch.no_grad()

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["cross_attend", "self_attend"]
+__all__ = ["causal_attend", "cross_attend", "self_attend"]
 
 _MAX_FUSED_LENGTH = 128
 _FUSED_TYPES = (torch.bfloat16, torch.float16)
@@ -58,6 +58,25 @@ def cross_attend(query: Tensor, key_value: Tensor, mask: Tensor, n_heads: int) -
         return out
     key, value = key_value.chunk(2, dim=-1)
     return _attend(query, key, value, mask, n_heads)
+
+
+def causal_attend(qkv: Tensor, n_heads: int) -> Tensor:
+    """Return every row's mixture of itself and the rows before it.
+
+    Rows padded at the end need no mask: no real row sees them.
+
+    Args:
+        qkv: ``(B, U, 3 D)`` query, key and value of each row.
+        n_heads: Heads; divides ``D``.
+
+    Returns:
+        ``(B, U, D)``.
+    """
+    n_items, n_rows, width = qkv.shape
+    split = (n_items, n_rows, 3, n_heads, width // (3 * n_heads))
+    query, key, value = qkv.view(split).permute(2, 0, 3, 1, 4)
+    mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
+    return mixed.transpose(1, 2).reshape(n_items, n_rows, width // 3)
 
 
 def _is_fused(rows: Tensor, length: int, n_heads: int) -> bool:

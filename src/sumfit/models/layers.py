@@ -31,16 +31,18 @@ class Entry(nn.Module):
         self.norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, words: Tensor) -> Tensor:
+    def forward(self, words: Tensor, *, first: int | None = None) -> Tensor:
         """Return the states that enter the first block, in autocast's type where it is on.
 
         Args:
             words: ``(B, S, D)`` word embeddings.
+            first: If given, all ``S`` stand at this one position.
 
         Returns:
             ``(B, S, D)``.
         """
-        x: Tensor = self.dropout(self.norm(words + self.position.weight[: words.shape[1]]))
+        at = slice(words.shape[1]) if first is None else slice(first, first + 1)
+        x: Tensor = self.dropout(self.norm(words + self.position.weight[at]))
         if torch.is_autocast_enabled(x.device.type):
             x = x.to(torch.get_autocast_dtype(x.device.type))
         return x
@@ -91,13 +93,25 @@ class Block(nn.Module):
         Returns:
             ``(B, S, D)`` states.
         """
-        mixed = self.self_out(self_attend(self.self_qkv(x), mask, self.n_heads))
+        mixed = self.self_out(self.attend(x, mask))
         x = self._add(x, mixed, self.self_norm)
         if self.reads_source and memory is not None and source_mask is not None:
             read = cross_attend(self.cross_q(x), self.cross_kv(memory), source_mask, self.n_heads)
             mixed = self.cross_out(read)
             x = self._add(x, mixed, self.cross_norm)
         return self._add(x, self.ffn_out(F.gelu(self.ffn_in(x))), self.ffn_norm)
+
+    def attend(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return every row's mixture of the rows that it may see.
+
+        Args:
+            x: ``(B, S, D)`` states.
+            mask: ``(B, S)`` ``True`` = real.
+
+        Returns:
+            ``(B, S, D)``.
+        """
+        return self_attend(self.self_qkv(x), mask, self.n_heads)
 
     def _add(self, x: Tensor, change: Tensor, norm: nn.LayerNorm) -> Tensor:
         # The norm runs in float32 under autocast; the stream keeps the type of the products.

@@ -21,6 +21,8 @@ __all__ = ["Network", "build_network"]
 # One line for each system: where its network is.
 _NETWORKS = {
     "dat": ("sumfit.models.dat", "DAT"),
+    "at": ("sumfit.models.autoregressive", "Autoregressive"),
+    "at-leninfo": ("sumfit.models.autoregressive", "LengthInformed"),
 }
 
 

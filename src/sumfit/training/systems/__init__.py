@@ -25,6 +25,8 @@ __all__ = ["LossOptions", "System", "get_system"]
 
 _SYSTEMS = {
     "dat": ("sumfit.training.systems.dat", "DATSystem"),
+    "at": ("sumfit.training.systems.autoregressive", "ATSystem"),
+    "at-leninfo": ("sumfit.training.systems.autoregressive", "LenInfoSystem"),
 }
 
 

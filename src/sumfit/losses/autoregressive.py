@@ -1,0 +1,81 @@
+"""Cross-entropy of the next word with label smoothing, for the autoregressive baselines.
+
+Owns how a target becomes rows and labels. Does not own the network: anything with the methods of
+`SequenceModel` will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from sumfit.losses.objective import LossOutput, total_loss
+from sumfit.losses.vocab import score_labels
+
+__all__ = ["SequenceModel", "next_word_loss"]
+
+
+BOS, EOS = 1, 2  # ids below the second are never predicted
+
+
+class SequenceModel(Protocol):
+    """What the loss needs of a network; `sumfit.models.autoregressive` has it."""
+
+    embedding: nn.Embedding
+    n_positions: int
+
+    def encode(self, source_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return encoded source and mask."""
+        ...
+
+    def decode(
+        self, ids: Tensor, memory: Tensor, source_mask: Tensor, n_words: Tensor | None = None
+    ) -> Tensor:
+        """Return the states from which the next words are predicted."""
+        ...
+
+
+def next_word_loss(
+    model: SequenceModel,
+    batch: Mapping[str, Tensor],
+    *,
+    n_words: Tensor | None = None,
+    label_smoothing: float = 0.0,
+) -> LossOutput:
+    """Return the loss of one batch.
+
+    With ``e = label_smoothing``, summed over the words of a target and its end::
+
+        loss = sum_t (1 - e) * -log p(y_t | y_<t)  +  e * mean_v( -log p(v | y_<t) )
+
+    Nothing here waits for the GPU: padded places are scored as well, and left out of the sum.
+
+    Args:
+        model: The network.
+        batch: ``source_ids (B, T)``, ``target_ids (B, U)`` without start and end, both pad 0.
+        n_words: ``(B,)`` words of each target, for a model that is told.
+        label_smoothing: ``e``, in [0, 1).
+
+    Returns:
+        Loss and counts, per target word as for the graphs: the end is scored but not counted.
+    """
+    # Columns of padding alone may reach beyond the last position.
+    target_ids = batch["target_ids"][:, : model.n_positions - 1]
+    n_targets = (target_ids != 0).sum(dim=1)
+    memory, source_mask = model.encode(batch["source_ids"])
+    ids = F.pad(target_ids, (1, 0), value=BOS)
+    place = torch.arange(ids.shape[1], device=ids.device)
+    labels = torch.where(place == n_targets[:, None], EOS, F.pad(target_ids, (0, 1)))
+    hidden = model.decode(ids, memory, source_mask, n_words)
+    scores = score_labels(hidden, model.embedding.weight, labels, n_special=EOS)
+    is_real = place <= n_targets[:, None]
+    nll = torch.where(is_real, -scores.logp, 0.0).sum(dim=1)
+    loss = nll
+    if label_smoothing > 0:
+        smooth = torch.where(is_real, scores.uniform_nll, 0.0).sum(dim=1)
+        loss = (1 - label_smoothing) * nll + label_smoothing * smooth
+    return total_loss(loss, nll, n_targets)

@@ -1,0 +1,133 @@
+"""Every system trains by the same loop: learns, resumes, validates, and is loaded as a baseline."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from sumfit.baselines import load_baseline
+from sumfit.errors import IncompatibleModelError
+from sumfit.length import measure
+from sumfit.models.checkpoint import load_network
+from sumfit.training import load_recipe, train
+from sumfit.training.loader import to_tensors
+from sumfit.training.systems import LossOptions, get_system
+
+from .conftest import read_metrics
+
+SYSTEMS = {"at": [], "at-leninfo": ["model.n_limit_buckets=16"]}
+LEARNING = ["model.width=64", "model.n_heads=4", "model.ffn_width=96", "model.dropout=0.0"]
+LEARNING += ["optimizer.lr=6e-3", "run.max_steps=300", "run.save_every=0", "run.log_every=20"]
+LEARNING += ["optimizer.schedule=linear", "validation.n_rouge=16", "validation.words=12"]
+
+
+def run(tiny_recipe, output, system, *words, **options):
+    every = [f"output_dir={output}", f"system={system}", *SYSTEMS[system], *words]
+    return train(load_recipe(tiny_recipe, every), device="cpu", **options)
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def trained(request, tiny_recipe, tmp_path_factory):
+    """A system that has learnt the made-up headlines, with the result of its training."""
+    output = tmp_path_factory.mktemp(request.param)
+    return request.param, output, run(tiny_recipe, output, request.param, *LEARNING)
+
+
+def sources(tiny_recipe):
+    from sumfit.data.corpus import read_valid_texts
+
+    return read_valid_texts(load_recipe(tiny_recipe).corpus)
+
+
+def test_a_tiny_model_learns_the_task(trained):
+    _, output, result = trained
+    records = read_metrics(output)
+    assert records[-1]["nll"] < 0.1 * records[0]["nll"]
+    assert records[0]["glance"] == 0.0
+    assert result.scores["loss"] < 0.3
+    assert result.scores["rouge"] > 150
+
+
+def test_a_trained_model_is_a_baseline_that_keeps_every_limit(trained, tiny_recipe):
+    system, _, result = trained
+    fit = load_baseline(result.best, device="cpu")
+    assert fit.system == system
+    texts = [pair.source for pair in sources(tiny_recipe)][:6]
+    for limit in (3, 5, 12):
+        for summary in fit(texts, max_words=limit, keep_short=False):
+            assert summary.error is None
+            assert 0 < measure(summary.text, "words") == summary.length <= limit
+            assert summary.truncated == np.isnan(summary.log_prob)
+
+
+def test_a_resumed_run_gives_the_same_weights(trained, tiny_recipe, tmp_path):
+    system = trained[0]
+    run(tiny_recipe, tmp_path / "whole", system, "run.max_steps=4")
+    run(tiny_recipe, tmp_path / "parts", system, "run.max_steps=2")
+    run(tiny_recipe, tmp_path / "parts", system, "run.max_steps=4", resume=True)
+    whole, parts = (
+        load_file(tmp_path / name / "checkpoint-00000004" / "model.safetensors")
+        for name in ("whole", "parts")
+    )
+    for name, value in whole.items():
+        assert torch.equal(value, parts[name]), name
+
+
+def test_another_system_is_refused(trained, tiny_recipe, tmp_path):
+    system, _, result = trained
+    other = next(name for name in SYSTEMS if name != system)
+    with pytest.raises(IncompatibleModelError, match=f"system '{system}', but '{other}' is wanted"):
+        run(tiny_recipe, tmp_path, other, f"start.model={result.best}")
+
+
+def test_the_loss_does_not_depend_on_padding(trained, tiny_recipe):
+    from sumfit.data.batching import build_batch
+    from sumfit.data.corpus import PackedCorpus
+
+    system, _, result = trained
+    network = load_network(result.best)
+    recipe = load_recipe(tiny_recipe)
+    corpus = PackedCorpus.open(recipe.corpus, "valid")
+    order = np.argsort(corpus.source_lengths)
+    batch = [order[0], order[-1]]
+    losses = []
+    for items in ([batch[0]], [batch[1]], batch):
+        tensors = to_tensors(build_batch(corpus, np.array(items), recipe.batch_options), pin=False)
+        with torch.no_grad():
+            losses.append(get_system(system).loss(network, tensors, LossOptions()).nll_sum.item())
+    assert losses[0] + losses[1] == pytest.approx(losses[2], rel=1e-4)
+
+
+def test_a_model_that_is_told_the_length_keeps_to_it(tiny_recipe, tmp_path):
+    """Only the number told says how many of the source's first words a summary has."""
+    rng = np.random.default_rng(0)
+    names = "ann bob cid dee eve fay gus hal ida jim kay lou".split()
+    for split, n_pairs in (("train", 600), ("valid", 20)):
+        with (tmp_path / f"{split}.jsonl").open("w") as file:
+            for _ in range(n_pairs):
+                words = rng.choice(names, 9).tolist()
+                pair = {"source": " ".join(words)}
+                pair["summary"] = " ".join(words[: rng.integers(2, 8)])
+                file.write(json.dumps(pair) + "\n")
+    text = tiny_recipe.read_text()
+    text = re.sub(r'corpus = ".*"', "", text).replace("n_synthetic = 160", 'train = "train.jsonl"')
+    (tmp_path / "told.toml").write_text(
+        text.replace('"train.jsonl"', '"train.jsonl"\nvalid = "valid.jsonl"')
+    )
+    lengths = {}
+    for system in ("at", "at-leninfo"):
+        words = [*LEARNING, f"data_dir={tmp_path}", "run.max_steps=400", "validation.words=5"]
+        result = run(tmp_path / "told.toml", tmp_path / system, system, *words)
+        fit = load_baseline(result.best, device="cpu")
+        source = "gus ann lou cid hal eve bob ida kay"
+        lengths[system] = [
+            len(fit.tokenizer.decode(fit(source, max_words=n, keep_short=False).words).split())
+            for n in range(2, 8)
+        ]
+    assert lengths["at-leninfo"] == list(range(2, 8))
+    assert lengths["at"] != lengths["at-leninfo"]
