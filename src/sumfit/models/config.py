@@ -44,6 +44,9 @@ class DATConfig:
         max_vertices: Largest graph; for an autoregressive decoder its longest row.
         n_limit_buckets: Embeddings of the length limit given to the decoder; 0 turns them off.
             ``at-leninfo`` needs them, one for each number of words left, from 0 on.
+        transition_rank: Columns of the two tables whose product scores pairs of labels; only
+            ``bert-crf`` has them.
+        n_candidates: Labels of each slot that such scores are computed for; only ``bert-crf``.
         dropout: Drop rate of embeddings and of each sub-layer's output while training.
         layer_norm_eps: Added to the variance in every layer norm.
     """
@@ -60,6 +63,8 @@ class DATConfig:
     min_vertices: int = 32
     max_vertices: int = 128
     n_limit_buckets: int = 0
+    transition_rank: int = 32
+    n_candidates: int = 64
     dropout: float = 0.1
     layer_norm_eps: float = 1e-12
 
@@ -140,4 +145,6 @@ _LEAST = {
     "max_source_tokens": 1,
     "min_vertices": 3,
     "n_limit_buckets": 0,
+    "transition_rank": 1,
+    "n_candidates": 2,
 }

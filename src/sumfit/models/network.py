@@ -23,6 +23,8 @@ _NETWORKS = {
     "dat": ("sumfit.models.dat", "DAT"),
     "at": ("sumfit.models.autoregressive", "Autoregressive"),
     "at-leninfo": ("sumfit.models.autoregressive", "LengthInformed"),
+    "ctc": ("sumfit.models.ctc", "CTC"),
+    "bert-crf": ("sumfit.models.bert_crf", "BertCRF"),
 }
 
 

@@ -27,6 +27,8 @@ _SYSTEMS = {
     "dat": ("sumfit.training.systems.dat", "DATSystem"),
     "at": ("sumfit.training.systems.autoregressive", "ATSystem"),
     "at-leninfo": ("sumfit.training.systems.autoregressive", "LenInfoSystem"),
+    "ctc": ("sumfit.training.systems.ctc", "CTCSystem"),
+    "bert-crf": ("sumfit.training.systems.bert_crf", "BertCRFSystem"),
 }
 
 

@@ -1,0 +1,93 @@
+"""The CTC baseline as a system to train."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from sumfit.data.batching import Batch
+from sumfit.losses.ctc import ctc_objective
+from sumfit.losses.objective import LossOutput
+from sumfit.models.ctc import BLANK, CTC
+from sumfit.models.network import Network
+from sumfit.text import Tokenizer
+from sumfit.training.systems.base import LossOptions, System
+
+__all__ = ["CTCSystem"]
+
+
+class CTCSystem(System):
+    """Labels of slots: the sum over all alignments, and the best alignment to validate by."""
+
+    name = "ctc"
+
+    def loss(
+        self, network: Network, batch: Mapping[str, Tensor], options: LossOptions
+    ) -> LossOutput:
+        """Return the loss of a batch; see `sumfit.losses.ctc`.
+
+        On CUDA this waits once, because torch's recursion wants the lengths on the host.
+
+        Args:
+            network: A CTC network.
+            batch: Its tensors.
+            options: Settings of the loss.
+
+        Returns:
+            Loss and counts.
+        """
+        assert isinstance(network, CTC)
+        return ctc_objective(network, batch, blank=BLANK, label_smoothing=options.label_smoothing)
+
+    def summarize(
+        self, network: Network, batch: Batch, tokenizer: Tokenizer, budgets: Sequence[int]
+    ) -> list[str]:
+        """Decode to exactly a number of words, or at most it where that cannot be.
+
+        Args:
+            network: A CTC network.
+            batch: The texts.
+            tokenizer: Its tokenizer.
+            budgets: Words for each text.
+
+        Returns:
+            One summary for each; empty where the budget cannot be met at all.
+        """
+        # Only here: decoders and length tables are many imports for a run that looks at the loss.
+        from sumfit.decoding.ctc import ctc_decode
+        from sumfit.errors import InfeasibleBudgetError
+        from sumfit.length import LengthBudget, unit_costs
+
+        assert isinstance(network, CTC)
+        device = network.embedding.weight.device
+        with torch.no_grad():
+            frames = network(
+                torch.from_numpy(batch.source_ids).to(device),
+                torch.from_numpy(batch.vertex_mask).to(device),
+            )
+        costs = unit_costs(tokenizer, "words")
+        summaries = []
+        sizes = batch.n_vertices.tolist()
+        for row, (n_slots, n_words) in enumerate(zip(sizes, budgets, strict=True)):
+            summaries.append("")
+            label_logp = frames[row, :n_slots].cpu().numpy()
+            for budget in (LengthBudget(exact=n_words), LengthBudget(max=n_words)):
+                try:
+                    best = ctc_decode(
+                        label_logp,
+                        blank=BLANK,
+                        unit_cost=costs.cost,
+                        first_cost=costs.first_cost,
+                        budget=budget,
+                        labels_per_frame=_LABELS_PER_FRAME,
+                    ).best
+                except InfeasibleBudgetError:
+                    continue
+                summaries[-1] = tokenizer.decode(best.words)
+                break
+        return summaries
+
+
+_LABELS_PER_FRAME = 5  # looked at first; the result is that of all labels
