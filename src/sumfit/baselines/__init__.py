@@ -21,6 +21,8 @@ __all__ = ["load_baseline"]
 _BASELINES = {
     "at": ("sumfit.baselines.autoregressive", "AutoregressiveBaseline"),
     "at-leninfo": ("sumfit.baselines.autoregressive", "AutoregressiveBaseline"),
+    "ctc": ("sumfit.baselines.ctc", "CTCBaseline"),
+    "bert-crf": ("sumfit.baselines.bert_crf", "BertCRFBaseline"),
 }
 
 

@@ -69,7 +69,7 @@ class BertCRFSystem(System):
             torch.from_numpy(batch.source_ids).to(device),
             torch.from_numpy(batch.vertex_mask).to(device),
         )
-        texts = [tokenizer.decode(words) for words, _ in found]
+        texts = [tokenizer.decode(item.words) for item in found]
         return [
             cut_at_words(text, limit=n_words).text
             for text, n_words in zip(texts, budgets, strict=True)

@@ -56,9 +56,7 @@ class CTCSystem(System):
             One summary for each; empty where the budget cannot be met at all.
         """
         # Only here: decoders and length tables are many imports for a run that looks at the loss.
-        from sumfit.decoding.ctc import ctc_decode
-        from sumfit.errors import InfeasibleBudgetError
-        from sumfit.length import LengthBudget, unit_costs
+        from sumfit.baselines.ctc import best_of_words
 
         assert isinstance(network, CTC)
         device = network.embedding.weight.device
@@ -67,27 +65,9 @@ class CTCSystem(System):
                 torch.from_numpy(batch.source_ids).to(device),
                 torch.from_numpy(batch.vertex_mask).to(device),
             )
-        costs = unit_costs(tokenizer, "words")
         summaries = []
         sizes = batch.n_vertices.tolist()
-        for row, (n_slots, n_words) in enumerate(zip(sizes, budgets, strict=True)):
-            summaries.append("")
-            label_logp = frames[row, :n_slots].cpu().numpy()
-            for budget in (LengthBudget(exact=n_words), LengthBudget(max=n_words)):
-                try:
-                    best = ctc_decode(
-                        label_logp,
-                        blank=BLANK,
-                        unit_cost=costs.cost,
-                        first_cost=costs.first_cost,
-                        budget=budget,
-                        labels_per_frame=_LABELS_PER_FRAME,
-                    ).best
-                except InfeasibleBudgetError:
-                    continue
-                summaries[-1] = tokenizer.decode(best.words)
-                break
+        for label_logp, n_slots, n_words in zip(frames.cpu().numpy(), sizes, budgets, strict=True):
+            words = best_of_words(label_logp[:n_slots], tokenizer, n_words)
+            summaries.append(tokenizer.decode(words))
         return summaries
-
-
-_LABELS_PER_FRAME = 5  # looked at first; the result is that of all labels
