@@ -32,6 +32,7 @@ class BertCRF(Network):
     """
 
     system = "bert-crf"
+    is_one_stack = True
 
     def __init__(self, config: DATConfig) -> None:
         """Build the network with random weights.

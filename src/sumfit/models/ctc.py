@@ -31,6 +31,7 @@ class CTC(Network):
     """Predicts the labels of slots from source tokens."""
 
     system = "ctc"
+    is_one_stack = True
 
     def __init__(self, config: DATConfig) -> None:
         """Build the network with random weights.

@@ -7,6 +7,8 @@ sentence-transformers; body by Wang et al. 2020, MiniLM, Microsoft, MIT), packag
 What goes where:
 
 - encoder and decoder layer k: self-attention and feed-forward of MiniLM's layer k;
+- in a network that is one stack of blocks, block k: those of layer k, and where the stack is
+  higher than MiniLM, of layer k modulo MiniLM's height;
 - attention to the source in decoder layer k: a copy of the same layer's self-attention;
 - positions of source, vertices and target: MiniLM's positions plus its first segment embedding;
 - a piece: mean of the MiniLM embeddings of the word pieces of its text;
@@ -172,16 +174,15 @@ def _fill(model: Network, weights: dict[str, Tensor]) -> None:
         for entry in model.entries():
             entry.position.weight.copy_(positions[: entry.position.num_embeddings])
             _copy(entry.norm, weights, "embeddings.LayerNorm")
-        for blocks in (model.encoder, model.decoder):
-            for index, block in enumerate(blocks):
-                assert isinstance(block, Block)
-                _fill_block(block, weights, f"encoder.layer.{index}")
+        n_layers = _n_layers(weights)
+        for number, block in model.numbered_blocks():
+            assert isinstance(block, Block)
+            _fill_block(block, weights, f"encoder.layer.{number % n_layers}")
 
 
 def _check(model: Network, weights: dict[str, Tensor]) -> None:
     config = model.config
     n_positions, width = weights["embeddings.position_embeddings.weight"].shape
-    n_layers = sum(name.endswith("attention.self.query.weight") for name in weights)
     wanted = {"width": width, "n_heads": 12, "vocab_size": weights[_WORDS].shape[0]}
     wanted["ffn_width"] = weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
     for name, value in wanted.items():
@@ -189,17 +190,19 @@ def _check(model: Network, weights: dict[str, Tensor]) -> None:
             raise IncompatibleModelError(
                 f"{name} must be {value} to start from MiniLM, was {getattr(config, name)}"
             )
-    most = {
-        "n_encoder_layers": n_layers,
-        "n_decoder_layers": n_layers,
-        "max_source_tokens": n_positions,
-        "max_vertices": n_positions,
-    }
+    most = {"max_source_tokens": n_positions, "max_vertices": n_positions}
+    if not model.is_one_stack:
+        n_layers = _n_layers(weights)
+        most |= {"n_encoder_layers": n_layers, "n_decoder_layers": n_layers}
     for name, value in most.items():
         if getattr(config, name) > value:
             raise IncompatibleModelError(
                 f"{name} must be at most {value} to start from MiniLM, was {getattr(config, name)}"
             )
+
+
+def _n_layers(weights: dict[str, Tensor]) -> int:
+    return sum(name.endswith("attention.self.query.weight") for name in weights)
 
 
 def _fill_block(block: Block, weights: dict[str, Tensor], layer: str) -> None:

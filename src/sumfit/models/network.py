@@ -5,8 +5,9 @@ Owns `Network` and the table of networks by the name of their system. Does not o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from torch import Tensor, nn
 
@@ -39,8 +40,11 @@ class Network(nn.Module):
         source_entry: From the words of the source to the first encoder block.
         encoder: Encoder blocks.
         decoder: Decoder blocks, the upper half of the network; empty where there are none.
+        is_one_stack: Whether the blocks of encoder and decoder are one stack, so that the decoder
+            goes on where the encoder ends when weights of another stack are filled in.
     """
 
+    is_one_stack: ClassVar[bool] = False
     system: str
     config: DATConfig
     embedding: nn.Embedding
@@ -66,6 +70,15 @@ class Network(nn.Module):
     def entries(self) -> tuple[Entry, ...]:
         """Return every entry, that of the source first; MiniLM's positions fill them all."""
         return (self.source_entry,)
+
+    def numbered_blocks(self) -> Iterator[tuple[int, nn.Module]]:
+        """Number the blocks from below, for filling in weights.
+
+        Yields:
+            Number and block; decoder blocks begin at 0 again, unless there is one stack.
+        """
+        yield from enumerate(self.encoder)
+        yield from enumerate(self.decoder, len(self.encoder) if self.is_one_stack else 0)
 
     def parts(self) -> tuple[nn.Module, ...]:
         """Return the parts that are compiled one by one."""
