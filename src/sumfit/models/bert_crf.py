@@ -65,7 +65,7 @@ class BertCRF(Network):
         ids = F.pad(source_ids, (0, n_more), value=PAD)
         is_slot = F.pad(mask, (0, ids.shape[1] - mask.shape[1]), value=False)
         ids = torch.where(is_slot & (ids == PAD), MASK, ids)
-        x = self.source_entry(self.embedding(ids))
+        x: Tensor = self.source_entry(self.embedding(ids))
         is_real = ids != PAD
         for block in (*self.encoder, *self.decoder):
             x = block(x, is_real)
@@ -92,8 +92,9 @@ class BertCRF(Network):
             ``(B, S - 1, K, K)`` float32, ``[from, to]``.
         """
         with torch.autocast(candidates.device.type, enabled=False):
-            leaving = self.leaving(candidates[:, :-1])
-            return leaving.float() @ self.entering(candidates[:, 1:]).float().transpose(2, 3)
+            leaving: Tensor = self.leaving(candidates[:, :-1]).float()
+            entering: Tensor = self.entering(candidates[:, 1:]).float()
+            return leaving @ entering.transpose(2, 3)
 
     def pair_scores(self, labels: Tensor) -> Tensor:
         """Score the pairs of one labelling, the start included.
@@ -105,7 +106,9 @@ class BertCRF(Network):
             ``(B, S)`` float32: the score of each label after the one before it.
         """
         before = F.pad(labels[:, :-1], (1, 0), value=BOS)
-        return (self.leaving(before).float() * self.entering(labels).float()).sum(dim=-1)
+        leaving: Tensor = self.leaving(before).float()
+        entering: Tensor = self.entering(labels).float()
+        return (leaving * entering).sum(dim=-1)
 
     def start_scores(self, candidates: Tensor) -> Tensor:
         """Score candidates of the first slot after the start.
@@ -116,4 +119,5 @@ class BertCRF(Network):
         Returns:
             ``(B, K)`` float32.
         """
-        return self.entering(candidates).float() @ self.leaving.weight[BOS].float()
+        entering: Tensor = self.entering(candidates).float()
+        return entering @ self.leaving.weight[BOS].float()

@@ -86,7 +86,7 @@ class CTC(Network):
         """
         memory, source_mask = self.encode(source_ids)
         places = spread(source_mask.sum(dim=1), mask)
-        x = memory.gather(1, places[..., None].expand(-1, -1, memory.shape[2]))
+        x: Tensor = memory.gather(1, places[..., None].expand(-1, -1, memory.shape[2]))
         x = self.slot_entry(x)
         for block in self.decoder:
             x = block(x, mask)

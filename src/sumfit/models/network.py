@@ -44,13 +44,13 @@ class Network(nn.Module):
             goes on where the encoder ends when weights of another stack are filled in.
     """
 
-    is_one_stack: ClassVar[bool] = False
     system: str
     config: DATConfig
     embedding: nn.Embedding
     source_entry: Entry
     encoder: nn.ModuleList
     decoder: nn.ModuleList
+    is_one_stack: ClassVar[bool] = False
 
     def encode(self, source_ids: Tensor) -> tuple[Tensor, Tensor]:
         """Encode the source.
