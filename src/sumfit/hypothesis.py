@@ -104,6 +104,8 @@ class Summary:
             only the baselines without length control do that.
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
             return another).
+        faithful: Whether its numbers and capitalised names are all in the source; ``None`` where
+            that was not asked.
         bonus: Score added per token in the search.
         words: Vocabulary ids of the text.
         alternatives: The other candidates, best first, when ``n_best`` asked for them.
@@ -126,6 +128,7 @@ class Summary:
     origin: str = "model"
     truncated: bool = False
     rank: int = 0
+    faithful: bool | None = None
     bonus: float = 0.0
     words: tuple[int, ...] = ()
     alternatives: tuple[Summary, ...] = ()

@@ -40,6 +40,12 @@ COMMANDS: dict[str, Command] = {
     "units": Command("sumfit.cli.listing:units", "List what a limit can count."),
     "model": Command("sumfit.cli.listing:model", "Describe a model and the defaults in use."),
     "train": Command("sumfit.cli.train:train", "Train a model from a recipe.", "train"),
+    "nbest": Command(
+        "sumfit.cli.nbest:nbest", "Make n-best lists to train a reranker on.", "train"
+    ),
+    "train-reranker": Command(
+        "sumfit.cli.train_reranker:train_reranker", "Train a reranker from a recipe.", "train"
+    ),
     "export": Command("sumfit.cli.export:export", "Turn a checkpoint into a model.", "train"),
     "data": Command("sumfit.cli.data:app", "Check and pack training data."),
     "evaluate": Command(

@@ -123,7 +123,14 @@ class SummaryFlags:
     ] = None
     rerank: Annotated[
         str | None,
-        typer.Option(help="mbr, or the directory of a trained reranker.", rich_help_panel=_SEARCH),
+        typer.Option(
+            help="mbr, the directory of a trained reranker, or neural for the model's own.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
+    faithful: Annotated[
+        bool | None,
+        _switch("Of the candidates, one whose numbers and names are in the source."),
     ] = None
     method: Annotated[
         str | None, typer.Option(help="Decoder; see sumfit model.", rich_help_panel=_SEARCH)

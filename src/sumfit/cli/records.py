@@ -41,12 +41,14 @@ def record_of(summary: Summary) -> dict[str, Any]:
         summary: With or without a text.
 
     Returns:
-        Its fields; numbers that JSON lacks are ``None``; ``alternatives`` and ``error`` only
-        where there are any.
+        Its fields; numbers that JSON lacks are ``None``; ``faithful``, ``alternatives``
+        and ``error`` only where there are any.
     """
     if summary.error is not None:
         return error_record(summary.error)
     record = {name: _plain(getattr(summary, name)) for name in _FIELDS}
+    if summary.faithful is not None:
+        record["faithful"] = summary.faithful
     if summary.alternatives:
         record["alternatives"] = [record_of(other) for other in summary.alternatives]
     return record

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.config import DATConfig
@@ -185,7 +185,7 @@ def save_weights(
     part.replace(target)
 
 
-def load_weights(model: Network, path: str | os.PathLike[str]) -> None:
+def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
     """Fill a network in place from a safetensors file, in the network's own types.
 
     Args:

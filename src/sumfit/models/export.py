@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import torch
 from onnx import TensorProto, helper
-from torch import nn
 
 from sumfit.errors import ConfigError
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
 from sumfit.models.dat import DAT
 from sumfit.models.layers import Block
-from sumfit.models.onnx_graph import MICROSOFT, GraphWriter
+from sumfit.models.onnx_blocks import BlockWriter
+from sumfit.models.onnx_graph import GraphWriter
 
 __all__ = ["export_onnx"]
 
@@ -69,11 +69,11 @@ def export_onnx(
     )
 
 
-class _Network:
+class _Network(BlockWriter):
     """Translates the parts of one network; values are names in the graph."""
 
     def __init__(self, write: GraphWriter, model: DAT) -> None:
-        self.write = write
+        super().__init__(write, model.config.n_heads)
         self.model = model
         self.config = model.config
         self.n_source = write.op("Shape", "source_ids", start=1, end=2)
@@ -84,13 +84,13 @@ class _Network:
         write, entry = self.write, self.model.source_entry
         words = write.lookup("source_ids", _WORDS, self.model.embedding.weight)
         position = write.positions("source_position", entry.position.weight, self.n_source)
-        x = self._norm(write.op("Add", words, position), "source_norm", entry.norm)
+        x = self.norm(write.op("Add", words, position), "source_norm", entry.norm)
         is_pad = write.op("Equal", "source_ids", write.constant("pad", np.array(PAD, np.int64)))
         mask = write.op("Cast", write.op("Not", is_pad), to=TensorProto.INT32)
         for index, block in enumerate(self.model.encoder):
             assert isinstance(block, Block)
-            x = self._self_attend(x, mask, f"encoder.{index}", block)
-            x = self._feed_forward(x, f"encoder.{index}", block)
+            x = self.self_attend(x, mask, f"encoder.{index}", block)
+            x = self.feed_forward(x, f"encoder.{index}", block)
         return x, mask
 
     def decode(self, memory: str, source_mask: str) -> str:
@@ -100,9 +100,9 @@ class _Network:
         for index, block in enumerate(self.model.decoder):
             assert isinstance(block, Block)
             name = f"decoder.{index}"
-            x = self._self_attend(x, mask, name, block)
-            x = self._cross_attend(x, memory, source_mask, name, block)
-            x = self._feed_forward(x, name, block)
+            x = self.self_attend(x, mask, name, block)
+            x = self.cross_attend(x, memory, source_mask, name, block)
+            x = self.feed_forward(x, name, block)
         return x
 
     def write_words(self, hidden: str, words_per_vertex: int) -> None:
@@ -191,59 +191,7 @@ class _Network:
             return x
         limit = write.constant("limit", self.model.limit.weight)
         row = write.op("Unsqueeze", write.op("Gather", limit, "limit_bucket"), write.ints(1))
-        return self._norm(write.op("Add", x, row), "vertex_norm", entry.norm)
-
-    def _self_attend(self, x: str, mask: str, name: str, block: Block) -> str:
-        packed = self.write.product(x, f"{name}.self_qkv", block.self_qkv.weight)
-        query, key, value = self.write.node("Split", [packed], n_outputs=3, axis=-1, num_outputs=3)
-        bias = self.write.constant(f"{name}.self_qkv.bias", block.self_qkv.bias)
-        mixed = self._attention(query, key, value, bias, mask)
-        return self._add(x, mixed, f"{name}.self", block.self_out, block.self_norm)
-
-    def _cross_attend(self, x: str, memory: str, source_mask: str, name: str, block: Block) -> str:
-        query = self.write.product(x, f"{name}.cross_q", block.cross_q.weight)
-        packed = self.write.product(memory, f"{name}.cross_kv", block.cross_kv.weight)
-        key, value = self.write.node("Split", [packed], n_outputs=2, axis=-1, num_outputs=2)
-        bias = torch.cat([block.cross_q.bias, block.cross_kv.bias])
-        bias_name = self.write.constant(f"{name}.cross.bias", bias)
-        mixed = self._attention(query, key, value, bias_name, source_mask)
-        return self._add(x, mixed, f"{name}.cross", block.cross_out, block.cross_norm)
-
-    def _attention(self, query: str, key: str, value: str, bias: str, mask: str) -> str:
-        return self.write.op(
-            "MultiHeadAttention",
-            query,
-            key,
-            value,
-            bias,
-            mask,
-            domain=MICROSOFT,
-            num_heads=self.config.n_heads,
-        )
-
-    def _feed_forward(self, x: str, name: str, block: Block) -> str:
-        inner = self.write.product(x, f"{name}.ffn_in", block.ffn_in.weight)
-        bias = self.write.constant(f"{name}.ffn_in.bias", block.ffn_in.bias)
-        inner = self.write.op("BiasGelu", inner, bias, domain=MICROSOFT)
-        return self._add(x, inner, f"{name}.ffn", block.ffn_out, block.ffn_norm)
-
-    def _add(self, x: str, inner: str, name: str, linear: nn.Linear, norm: nn.LayerNorm) -> str:
-        """Return norm(x + linear(inner))."""
-        return self.write.op(
-            "SkipLayerNormalization",
-            self.write.product(inner, f"{name}.out", linear.weight),
-            x,
-            self.write.constant(f"{name}.norm.weight", norm.weight),
-            self.write.constant(f"{name}.norm.bias", norm.bias),
-            self.write.constant(f"{name}.out.bias", linear.bias),
-            domain=MICROSOFT,
-            epsilon=norm.eps,
-        )
-
-    def _norm(self, x: str, name: str, norm: nn.LayerNorm) -> str:
-        weight = self.write.constant(f"{name}.weight", norm.weight)
-        bias = self.write.constant(f"{name}.bias", norm.bias)
-        return self.write.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=norm.eps)
+        return self.norm(write.op("Add", x, row), "vertex_norm", entry.norm)
 
 
 def _inputs(model: DAT) -> list[Any]:

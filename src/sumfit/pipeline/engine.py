@@ -75,7 +75,7 @@ class Engine:
                 f"profile was {options.profile!r}; use another model"
             )
         constraints_of(options)
-        self._rerankers.get(options.rerank)
+        self._rerankers.check(options)
 
     def run(self, jobs: Sequence[Job], options: Options) -> list[list[Summary]]:
         """Summarise some texts, which share one call of the backend.
@@ -281,7 +281,9 @@ class Engine:
                 return make.cut(request)
             return make.failed(error, request)
         decoded = time.perf_counter()
-        candidates = self._rerankers.order(candidates, source=source.read, options=options)
+        candidates = self._rerankers.order(
+            candidates, source=source.read, whole=source.text, options=options
+        )
         seconds = {
             **timings,
             "decode": timings["decode"] + decoded - started,

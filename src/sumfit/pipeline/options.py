@@ -41,6 +41,7 @@ _SWITCHES = (
     "source_numbers_only",
     "source_names_only",
     "keep_short",
+    "faithful",
 )
 _MOST_CANDIDATES = 1000
 
@@ -51,8 +52,10 @@ class Options:
 
     Attributes:
         n_best: Candidates wanted, 1 to 1000; the others come as ``alternatives``.
-        rerank: ``None``; ``"mbr"`` for minimum Bayes risk; or the directory of a trained
-            reranker.
+        rerank: ``None``; ``"mbr"`` for minimum Bayes risk; the directory of a trained reranker;
+            or ``"neural"`` for the one in the model's own directory.
+        faithful: Of the candidates take the first whose numbers and capitalised names are all in
+            the source; if none is, the first, whose ``faithful`` is then ``False``.
         method: Decoder, a name in `sumfit.decoding.METHODS`.
         ending: ``"eos"``, ``"any"``, or ``None`` for the model's own.
         fill: ``"natural"`` uses the model's bonus, ``"prefer"`` raises it so that more of the
@@ -84,6 +87,7 @@ class Options:
 
     n_best: int = 1
     rerank: str | None = None
+    faithful: bool = False
     method: str = "seqmap"
     ending: str | None = None
     fill: str = "natural"

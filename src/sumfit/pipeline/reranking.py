@@ -1,20 +1,26 @@
 """Rerankers as the pipeline uses them: found once, asked for an order, held to it.
 
-Owns the cache of loaded rerankers and how long an n-best list each wants. Does not own any
-reranker (`sumfit.rerank`).
+Owns the cache of loaded rerankers, how long an n-best list each wants, and the order of reranker
+and faithfulness filter. Does not own any reranker (`sumfit.rerank`).
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
+from sumfit.errors import ModelNotFoundError
+from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.search import Candidate
 from sumfit.rerank import Reranker, get_reranker
 from sumfit.runtime import ModelDirectory
 
 __all__ = ["RerankerCache"]
+
+_OWN = "neural"  # the reranker that lies in the model's own directory
+_FAITHFUL_CANDIDATES = 20  # that the faithfulness filter looks through
 
 
 class RerankerCache:
@@ -34,7 +40,7 @@ class RerankerCache:
         """The reranker of an option's value, loaded at its first use.
 
         Args:
-            rerank: ``None``, ``"mbr"``, a directory, or a reranker.
+            rerank: ``None``, ``"mbr"``, ``"neural"``, a directory, or a reranker.
 
         Returns:
             The reranker, ``None`` for none.
@@ -44,14 +50,44 @@ class RerankerCache:
         """
         if rerank is None:
             return None
+        if isinstance(rerank, os.PathLike):
+            rerank = os.fspath(rerank)
         if not isinstance(rerank, str):
             return get_reranker(rerank)
         with self._lock:
             if rerank not in self._loaded:
-                self._loaded[rerank] = get_reranker(
-                    rerank, mbr_temperature=self._model.config.mbr_temperature
-                )
+                self._loaded[rerank] = self._load(rerank)
             return self._loaded[rerank]
+
+    def check(self, options: Options) -> None:
+        """Refuse a reranker that is not there or does not fit the model or the text form.
+
+        Args:
+            options: The caller's options.
+
+        Raises:
+            SumfitError: If it cannot be used.
+        """
+        reranker = self.get(options.rerank)
+        check_profile = getattr(reranker, "check_profile", None)
+        if check_profile is not None:
+            check_profile(options.profile)
+
+    def _load(self, rerank: str) -> Reranker:
+        config = self._model.config
+        if rerank == _OWN:
+            place = self._model.path / "reranker"
+            if not place.is_dir():
+                raise ModelNotFoundError(
+                    f"model {config.name!r} has no reranker of its own ({place} is not there); "
+                    "use rerank='mbr', or the directory of a trained reranker"
+                )
+            rerank = os.fspath(place)
+        loaded = get_reranker(rerank, mbr_temperature=config.mbr_temperature)
+        check_model = getattr(loaded, "check_model", None)
+        if check_model is not None:
+            check_model(tokenizer_sha256=config.tokenizer_sha256, name=config.name)
+        return loaded
 
     def n_candidates(self, options: Options) -> int:
         """How many candidates the search should find.
@@ -63,24 +99,30 @@ class RerankerCache:
             The number, at least the caller's ``n_best``.
         """
         reranker = self.get(options.rerank)
-        return max(options.n_best, reranker.n_candidates if reranker else 1)
+        least = _FAITHFUL_CANDIDATES if options.faithful else 1
+        return max(options.n_best, least, reranker.n_candidates if reranker else 1)
 
     def order(
-        self, candidates: list[Candidate], *, source: str, options: Options
+        self, candidates: list[Candidate], *, source: str, whole: str, options: Options
     ) -> list[Candidate]:
-        """Put the candidates in the reranker's order.
+        """Put the candidates in the reranker's order, then the first faithful one before them.
 
         Args:
             candidates: Verified candidates, most probable first.
             source: The text that the model read.
+            whole: The whole text.
             options: The caller's options.
 
         Returns:
             The same candidates, the one to return first.
         """
         reranker = self.get(options.rerank)
-        if reranker is None or len(candidates) < 2:
-            return candidates
+        if reranker is not None and len(candidates) > 1:
+            candidates = self._reranked(candidates, source, reranker)
+        return faithful_first(candidates, whole) if options.faithful else candidates
+
+    @staticmethod
+    def _reranked(candidates: list[Candidate], source: str, reranker: Reranker) -> list[Candidate]:
         texts = [candidate.text for candidate in candidates]
         order = reranker.rerank(source, texts, [item.hypothesis for item in candidates])
         assert sorted(order) == list(range(len(candidates))), f"{reranker.name} lost candidates"

@@ -14,6 +14,7 @@ import regex
 from sumfit.errors import InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest
+from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.search import Candidate
 from sumfit.pipeline.source import Source
@@ -74,6 +75,7 @@ class ResultMaker:
                 rank=candidate.rank,
                 bonus=bonus,
                 words=found.words,
+                faithful=self._is_faithful(candidate.text),
                 timings=timings,
                 alternatives=alternatives if candidate is candidates[0] else (),
                 **self._common(request),
@@ -144,6 +146,13 @@ class ResultMaker:
             method=self.options.method,
             error=error,
         )
+
+    def _is_faithful(self, text: str) -> bool | None:
+        """The filter's verdict, where the caller asked for the filter."""
+        if not self.options.faithful:
+            return None
+        assert self.source is not None
+        return is_faithful(text, self.source.text)
 
     def _plain(self, text: str, origin: str, request: LengthRequest) -> Summary:
         return Summary(

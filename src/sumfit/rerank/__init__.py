@@ -6,7 +6,9 @@ every length promise of the search still holds for what it chooses.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from sumfit.errors import ConfigError
@@ -62,12 +64,13 @@ class Reranker(Protocol):
 
 
 def get_reranker(
-    rerank: str | Reranker, *, mbr_temperature: float = DEFAULT_TEMPERATURE
+    rerank: str | os.PathLike[str] | Reranker, *, mbr_temperature: float = DEFAULT_TEMPERATURE
 ) -> Reranker:
     """Look a reranker up.
 
     Args:
-        rerank: ``"mbr"``, or an object that is a reranker already.
+        rerank: ``"mbr"``, the directory of a trained reranker, or an object that is a reranker
+            already.
         mbr_temperature: Temperature that the model was tuned with.
 
     Returns:
@@ -75,9 +78,19 @@ def get_reranker(
 
     Raises:
         ConfigError: If there is no such reranker.
+        ModelError: If the directory holds no usable reranker.
     """
     if isinstance(rerank, Reranker):
         return rerank
     if rerank == "mbr":
         return MBRReranker(temperature=mbr_temperature)
-    raise ConfigError(f"rerank must be 'mbr' or a Reranker, was {rerank!r}")
+    if isinstance(rerank, str | os.PathLike):
+        path = Path(rerank)
+        if path.is_dir() or len(path.parts) > 1 or not isinstance(rerank, str):
+            # Only here: most summaries need no network beside the summarizer's.
+            from sumfit.rerank.neural import NeuralReranker
+
+            return NeuralReranker(path)
+    raise ConfigError(
+        f"rerank must be 'mbr', the directory of a trained reranker or a Reranker, was {rerank!r}"
+    )

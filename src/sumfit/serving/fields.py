@@ -17,4 +17,5 @@ PLAIN_FIELDS = (
     "method",
     "origin",
     "rank",
+    "faithful",
 )

@@ -79,7 +79,12 @@ class Options(Strict):
     n_best: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         None, description="candidates to return; the others are in `alternatives`"
     )
-    rerank: Literal["mbr"] | None = Field(None, description="choose by expected overlap")
+    rerank: Literal["mbr", "neural"] | None = Field(
+        None, description="choose by expected overlap, or by the model's own reranker"
+    )
+    faithful: bool | None = Field(
+        None, description="of the candidates, one whose numbers and names the source has"
+    )
     method: Name | None = Field(None, description="decoder, see GET /v1/model")
     ending: Literal["eos", "any"] | None = Field(None, description="how an end is scored")
     fill: Literal["natural", "prefer"] | None = Field(
@@ -179,6 +184,9 @@ class SummaryReply(BaseModel):
     method: str
     origin: str = Field(description="`model`, `source` (it fitted as it was) or `cut`")
     rank: int
+    faithful: bool | None = Field(
+        None, description="its numbers and names are in the source; null where not asked"
+    )
     alternatives: list[SummaryReply] | None = None
     error: ItemError | None = None
 

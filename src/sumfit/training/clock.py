@@ -11,14 +11,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Protocol
 
 from sumfit.training.parallel import Processes
-from sumfit.training.recipe import Recipe
+from sumfit.training.recipe import OptimizerSection, RunSection
 
-__all__ = ["RunClock"]
+__all__ = ["RunClock", "Timed"]
 
 logger = logging.getLogger(__name__)
 _AGREE_EVERY = 10  # steps between two moments at which all processes agree on time and stopping
+
+
+class Timed(Protocol):
+    """A recipe of any kind of run."""
+
+    @property
+    def run(self) -> RunSection:
+        """How long."""
+
+    @property
+    def optimizer(self) -> OptimizerSection:
+        """The schedule."""
 
 
 class RunClock:
@@ -36,7 +49,7 @@ class RunClock:
     save_s: float
     valid_s: float
 
-    def __init__(self, recipe: Recipe, processes: Processes, *, started: float) -> None:
+    def __init__(self, recipe: Timed, processes: Processes, *, started: float) -> None:
         """Start it.
 
         Args:

@@ -10,8 +10,9 @@ import hashlib
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +31,9 @@ from sumfit.data.batching import (
 )
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions
+from sumfit.data.folds import Fold, folds_of_corpus
 
-__all__ = ["BatchStream", "MicroBatch", "Position", "Prefetcher", "to_tensors"]
+__all__ = ["BatchStream", "MicroBatch", "Position", "Prefetcher", "Stream", "to_tensors"]
 
 _LEAST_FOR_DENOISING = 8  # pieces; shorter texts have too little context to rebuild from
 
@@ -110,6 +112,8 @@ class BatchStream:
         accumulate: int = 1,
         profiles: tuple[str, ...] = (),
         max_pairs: int = 0,
+        left_out: Fold | None = None,
+        piece_bytes: Sequence[bytes] = (),
         denoising: DenoiseOptions | None = None,
         denoise_share: float = 0.0,
         n_limit_buckets: int = 0,
@@ -125,6 +129,8 @@ class BatchStream:
             accumulate: Batches of each process that make a step.
             profiles: Text profiles to keep; all if empty.
             max_pairs: Pairs to keep, drawn evenly by the seed; all if 0.
+            left_out: Fold of the pairs not to take.
+            piece_bytes: Bytes of each piece of the tokenizer, to find that fold.
             denoising: How sources are corrupted in denoising batches.
             denoise_share: Share of the epochs' batches that denoise.
             n_limit_buckets: Buckets of the length limit that the model is told; 0 for none.
@@ -140,7 +146,13 @@ class BatchStream:
         self._n_limit_buckets = n_limit_buckets
         self._profiles = profiles
         self._max_pairs = max_pairs
+        self._left_out = left_out
         self.items, self.dropped = usable_items(corpus, options, profiles=profiles)
+        if left_out is not None:
+            folds = folds_of_corpus(corpus, piece_bytes, left_out.n_folds)[self.items]
+            kept = self.items[folds != left_out.index]
+            self.dropped[f"of fold {left_out} (leave_out)"] = len(self.items) - len(kept)
+            self.items = kept
         if max_pairs and len(self.items) > max_pairs:
             drawn = np.random.default_rng((seed, 3)).choice(self.items, max_pairs, replace=False)
             self.dropped["not drawn (max_pairs)"] = len(self.items) - max_pairs
@@ -163,6 +175,8 @@ class BatchStream:
         }
         if self._max_pairs:
             parts["max_pairs"] = self._max_pairs
+        if self._left_out is not None:
+            parts["left_out"] = str(self._left_out)
         text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -245,11 +259,19 @@ class BatchStream:
         return merge_plans(plan(self._weights, None), second, seed=self._seed, epoch=epoch)
 
 
+class Stream(Protocol):
+    """Whatever yields batches without end."""
+
+    def steps(self, start: Position, *, pin: bool = False) -> Iterator[MicroBatch]:
+        """Yield this process's batches from a position on."""
+        ...
+
+
 class Prefetcher:
     """Runs a stream of batches in a thread, a few batches ahead; a context manager."""
 
     def __init__(
-        self, stream: BatchStream, start: Position, *, device: torch.device, ahead: int = 8
+        self, stream: Stream, start: Position, *, device: torch.device, ahead: int = 8
     ) -> None:
         """Start the thread.
 

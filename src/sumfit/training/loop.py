@@ -16,6 +16,7 @@ from torch import Tensor
 
 from sumfit.config import to_mapping
 from sumfit.data.corpus import PackedCorpus
+from sumfit.data.folds import Fold
 from sumfit.errors import TrainingError
 from sumfit.losses.objective import LossOutput
 from sumfit.models.minilm import init_from_minilm
@@ -109,6 +110,8 @@ class Trainer:
             accumulate=run.accumulate,
             profiles=recipe.data.profiles,
             max_pairs=recipe.data.max_pairs,
+            left_out=Fold.parse(recipe.data.leave_out),
+            piece_bytes=tokenizer.piece_bytes,
             denoising=recipe.loss.denoise,
             denoise_share=recipe.loss.denoise_share,
             n_limit_buckets=recipe.model.n_limit_buckets,

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from sumfit.config import build, read_toml
 from sumfit.data.batching import BatchOptions
 from sumfit.data.denoising import DenoiseOptions
+from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec, missing_files
 from sumfit.errors import ConfigError
 from sumfit.models.config import DATConfig, SystemName
@@ -50,6 +51,8 @@ class DataSection:
         max_valid: Validation pairs kept of each set.
         max_pairs: Training pairs used, drawn evenly from all that were packed, the same ones at
             every epoch; 0 for all. For a learning curve.
+        leave_out: Fold of the training pairs that is not learned from, such as ``0/2``, so that
+            a reranker can be trained on what the model makes of it; empty for none.
         on_bad: Whether a record that does not parse stops packing or is counted.
         batch_tokens: Cost of a batch on one device, padding and S² included.
         square_tokens: S² divided by this counts as tokens.
@@ -66,6 +69,7 @@ class DataSection:
     max_target: int = 64
     max_valid: int = 1000
     max_pairs: int = 0
+    leave_out: str = ""
     on_bad: Literal["raise", "skip"] = "skip"
     batch_tokens: int = 32768
     square_tokens: float = 128.0
@@ -75,6 +79,7 @@ class DataSection:
     def __post_init__(self) -> None:
         if self.max_pairs < 0:
             raise ConfigError(f"max_pairs must be 0 or more, was {self.max_pairs}")
+        Fold.parse(self.leave_out, name="leave_out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,324 @@
+"""A trained reranker at run time: onnxruntime on the CPU, no torch.
+
+Owns the directory of a reranker, the checks whether it fits a summarizer, and the order that it
+gives. Does not own its training (`sumfit.training.reranking`).
+
+A directory holds ``config.json``, ``tokenizer.json`` (the encoder's) and ``model.onnx`` or
+``model.fp32.onnx``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit._version import __version__
+from sumfit.errors import (
+    ConfigError,
+    IncompatibleModelError,
+    ModelFormatError,
+    ModelNotFoundError,
+)
+from sumfit.hypothesis import Hypothesis
+from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape
+from sumfit.rerank.features import FEATURES, candidate_features, consensus
+from sumfit.rerank.pieces import PieceReader
+from sumfit.text.split import split_words
+
+__all__ = ["NeuralReranker", "RerankerConfig"]
+
+_GRAPHS = ("model.onnx", "model.fp32.onnx")
+_PARTS = "config.json, tokenizer.json and model.onnx or model.fp32.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerConfig:
+    """What ``config.json`` of a reranker says.
+
+    Attributes:
+        name: The reranker's name.
+        architecture: Shape of the network; ``n_candidates`` is the list it was trained with.
+        tokenizer_sha256: Fingerprint of the tokenizer of the summarizers whose lists it learned
+            from.
+        models: Names of those summarizers.
+        profiles: Text profiles of the lists; empty for any.
+        mbr_temperature: Temperature behind the feature ``consensus``.
+        weight: Weight of the search's own score beside the network's.
+    """
+
+    name: str
+    architecture: RerankerShape
+    tokenizer_sha256: str
+    models: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    mbr_temperature: float = 2.0
+    weight: float = 0.0
+
+
+class NeuralReranker:
+    """Orders candidates by a trained network; safe to use from several threads."""
+
+    def __init__(self, path: str | os.PathLike[str], *, n_threads: int = 1) -> None:
+        """Load a reranker.
+
+        Args:
+            path: Its directory.
+            n_threads: Threads inside one call.
+
+        Raises:
+            ModelNotFoundError: If there is no such directory.
+            ModelFormatError: If a file is missing or damaged.
+            IncompatibleModelError: If it is of another version, or its parts do not belong
+                together.
+        """
+        self.path = _existing(path)
+        self.config = read_config(self.path / "config.json")
+        shape = self.config.architecture
+        self._reader = PieceReader(shape.encoder, self.path / "tokenizer.json")
+        if self._reader.vocab_size > shape.vocab_size:
+            raise IncompatibleModelError(
+                f"{self.path}: the tokenizer has {self._reader.vocab_size} pieces, the network "
+                f"{shape.vocab_size}; export the reranker again"
+            )
+        self._session = _session(self.path, n_threads, bool(shape.n_features))
+
+    @property
+    def name(self) -> str:
+        """The reranker's name."""
+        return self.config.name
+
+    @property
+    def n_candidates(self) -> int:
+        """How long a list it was trained with."""
+        return self.config.architecture.n_candidates
+
+    def check_model(self, *, tokenizer_sha256: str, name: str) -> None:
+        """Refuse a summarizer of another tokenizer.
+
+        A model of the same tokenizer is accepted, whatever its weights: a reranker learns from
+        lists of several.
+
+        Args:
+            tokenizer_sha256: Fingerprint of the summarizer's tokenizer.
+            name: The summarizer's name.
+
+        Raises:
+            IncompatibleModelError: If the reranker was made for another tokenizer.
+        """
+        if tokenizer_sha256 != self.config.tokenizer_sha256:
+            raise IncompatibleModelError(
+                f"reranker {self.name!r} was trained on candidates of {_listed(self.config.models)}"
+                f", whose tokenizer is {self.config.tokenizer_sha256[:12]}; model {name!r} has "
+                f"another one ({tokenizer_sha256[:12]}); train a reranker for this model"
+            )
+
+    def check_profile(self, profile: str) -> None:
+        """Refuse texts in a form that the reranker has never seen.
+
+        Args:
+            profile: Name of a text profile.
+
+        Raises:
+            ConfigError: If the reranker was trained on other profiles.
+        """
+        if self.config.profiles and profile not in self.config.profiles:
+            raise ConfigError(
+                f"reranker {self.name!r} was trained on profile {_listed(self.config.profiles)}, "
+                f"profile was {profile!r}; use another reranker"
+            )
+
+    def rerank(
+        self, source_text: str, texts: Sequence[str], nbest: Sequence[Hypothesis]
+    ) -> tuple[int, ...]:
+        """Order the candidates, best first.
+
+        Only as many as it was trained with compete; what lies beyond keeps its place behind them.
+        Candidates of the same score keep their order.
+
+        Args:
+            source_text: The text that was summarised.
+            texts: Text of each candidate, most probable first.
+            nbest: The candidates, in the same order.
+
+        Returns:
+            Indices of the candidates.
+        """
+        if len(texts) < 2:
+            return tuple(range(len(texts)))
+        most = self.n_candidates
+        scores = self.score(source_text, texts[:most], nbest[:most])
+        order = np.argsort(-scores, kind="stable")
+        return (*(int(i) for i in order), *range(len(scores), len(texts)))
+
+    def score(
+        self, source_text: str, texts: Sequence[str], nbest: Sequence[Hypothesis]
+    ) -> npt.NDArray[np.float64]:
+        """Score the candidates of one text; higher is better.
+
+        Args:
+            source_text: The text that was summarised.
+            texts: Text of each candidate, most probable first, at most `n_candidates`.
+            nbest: The candidates, in the same order.
+
+        Returns:
+            ``(K,)`` scores: logits of the choice plus the weighted score of the search.
+        """
+        shape = self.config.architecture
+        source = self._reader.encode([source_text], most=shape.max_source)
+        candidates = self._reader.encode(texts, most=shape.max_candidate)
+        ids = np.full((1, len(texts), max(map(len, candidates))), shape.pad_id, dtype=np.int64)
+        for row, pieces in enumerate(candidates):
+            ids[0, row, : len(pieces)] = pieces
+        own = np.array([hypothesis.score for hypothesis in nbest])
+        inputs: dict[str, Any] = {
+            "source_ids": np.array(source, dtype=np.int64),
+            "candidate_ids": ids,
+        }
+        if shape.n_features:
+            inputs["features"] = self._features(texts, nbest, own)[None]
+        (logits,) = self._session.run(["logits"], inputs)
+        return np.asarray(logits[0].astype(np.float64) + self.config.weight * (own - own.max()))
+
+    def _features(
+        self, texts: Sequence[str], nbest: Sequence[Hypothesis], scores: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float32]:
+        words = [split_words(text) for text in texts]
+        return candidate_features(
+            log_probs=np.array([hypothesis.log_prob for hypothesis in nbest]),
+            scores=scores,
+            n_pieces=np.array([len(hypothesis.words) for hypothesis in nbest]),
+            n_words=np.array([len(one) for one in words]),
+            consensus=consensus(words, scores, temperature=self.config.mbr_temperature),
+        )
+
+
+def read_config(file: Path) -> RerankerConfig:
+    """Read and check ``config.json`` of a reranker.
+
+    Args:
+        file: The file.
+
+    Returns:
+        Its content.
+
+    Raises:
+        ModelFormatError: If it is damaged.
+        IncompatibleModelError: If it is of another format or version.
+    """
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelFormatError(f"{file} cannot be read ({error}); copy the reranker again") from (
+            error
+        )
+    found = values.get("format") if isinstance(values, dict) else None
+    if found != RERANKER_FORMAT:
+        hint = "; this is a model, not a reranker" if found == "sumfit-model-1" else ""
+        raise IncompatibleModelError(
+            f"{file} has format {found!r}, a reranker of sumfit {__version__} has "
+            f"{RERANKER_FORMAT!r}{hint}"
+        )
+    try:
+        shape = RerankerShape.from_dict(_typed(values, "architecture", dict))
+    except ConfigError as error:
+        raise IncompatibleModelError(
+            f"{file}: architecture cannot be used by sumfit {__version__} ({error}); "
+            "export the reranker again"
+        ) from error
+    if shape.n_features and tuple(values.get("features", ())) != FEATURES:
+        raise IncompatibleModelError(
+            f"{file}: the network reads features {values.get('features')}, sumfit {__version__} "
+            f"computes {list(FEATURES)}; train the reranker again"
+        )
+    return RerankerConfig(
+        name=_typed(values, "name", str),
+        architecture=shape,
+        tokenizer_sha256=_typed(values, "tokenizer_sha256", str),
+        models=tuple(map(str, _typed(values, "models", list, []))),
+        profiles=tuple(map(str, _typed(values, "profiles", list, []))),
+        mbr_temperature=_number(values, "mbr_temperature", 2.0, above=0.0),
+        weight=_number(values, "weight", 0.0, above=-1e-9),
+    )
+
+
+def _typed(values: Mapping[str, Any], key: str, kind: type, default: Any = None) -> Any:
+    value = values.get(key, default)
+    if not isinstance(value, kind):
+        raise ModelFormatError(
+            f"config.json of the reranker: {key!r} is {value!r}, must be a {kind.__name__}; "
+            "export the reranker again"
+        )
+    return value
+
+
+def _number(values: Mapping[str, Any], key: str, default: float, *, above: float) -> float:
+    value = values.get(key, default)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or value <= above:
+        raise ModelFormatError(
+            f"config.json of the reranker: {key!r} is {value!r}, must be a number above {above:g}; "
+            "export the reranker again"
+        )
+    return float(value)
+
+
+def _existing(path: str | os.PathLike[str]) -> Path:
+    directory = Path(path)
+    if not directory.is_dir():
+        raise ModelNotFoundError(
+            f"there is no reranker directory {directory}; rerank is 'mbr' or a directory that "
+            f"holds {_PARTS}"
+        )
+    for name in ("config.json", "tokenizer.json"):
+        if not (directory / name).is_file():
+            raise ModelFormatError(
+                f"{directory / name} is missing; the directory of a reranker holds {_PARTS}"
+            )
+    return directory
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names) or "an unnamed model"
+
+
+def _session(directory: Path, n_threads: int, has_features: bool) -> Any:
+    import onnxruntime
+
+    files = [directory / name for name in _GRAPHS if (directory / name).is_file()]
+    if not files:
+        raise ModelFormatError(
+            f"{directory} holds no {' or '.join(_GRAPHS)}; "
+            f"run: sumfit export {directory}, or copy the reranker again"
+        )
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = n_threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        session = onnxruntime.InferenceSession(
+            os.fspath(files[0]), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime has one class per status, none of them public
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelFormatError(
+            f"{files[0]} does not load as a network ({reason}); export the reranker again"
+        ) from error
+    wanted = {"source_ids", "candidate_ids"} | ({"features"} if has_features else set())
+    found = {value.name for value in session.get_inputs()}
+    if found != wanted:
+        raise IncompatibleModelError(
+            f"{files[0]} reads {', '.join(sorted(found))}, config.json says "
+            f"{', '.join(sorted(wanted))}; export the reranker again"
+        )
+    return session

@@ -1,0 +1,278 @@
+"""One process that searches graphs for n-best lists and measures the candidates.
+
+Owns everything after the network for one text. Imports neither torch nor onnxruntime unless it has
+to predict graphs itself: many of these processes run beside one that has a GPU.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.dag import DAG
+from sumfit.decoding.lexicon import Lexicon
+from sumfit.errors import SumfitError
+from sumfit.length import LengthRequest, resolve_budget
+from sumfit.pipeline.constraints import ConstraintCompiler
+from sumfit.pipeline.options import Options
+from sumfit.pipeline.search import Candidate, GraphSearch, source_length
+from sumfit.rerank.features import consensus
+from sumfit.rerank.mbr import pairwise_gains
+from sumfit.runtime.directory import ModelDirectory
+from sumfit.runtime.graph import Backend, GraphRequest, fold
+from sumfit.text.split import split_words
+from sumfit.training.nbest.lists import Lists
+from sumfit.training.nbest.spec import NbestSpec
+
+__all__ = ["Item", "Outputs", "Worker", "request_of", "search_in_worker", "start_worker"]
+
+
+class Item(NamedTuple):
+    """One text.
+
+    Attributes:
+        place: Its place in the data.
+        source_ids: Its pieces.
+        text: The text itself, in its profile's form.
+        references: Reference summaries.
+        limit: Length limit.
+    """
+
+    place: int
+    source_ids: tuple[int, ...]
+    text: str
+    references: tuple[str, ...]
+    limit: int
+
+
+class Outputs(NamedTuple):
+    """What the network says of several texts, padded; see `sumfit.runtime.graph.fold`.
+
+    Attributes:
+        n_vertices: ``(B,)`` vertices of each.
+        top_ids: ``(B, S, M)`` int32.
+        cand_logp: ``(B, S, S * M)`` float32.
+        other_logp: ``(B, S)`` float32.
+        link_logp: ``(B, S, S)`` float32.
+    """
+
+    n_vertices: list[int]
+    top_ids: npt.NDArray[np.int32]
+    cand_logp: npt.NDArray[np.float32]
+    other_logp: npt.NDArray[np.float32]
+    link_logp: npt.NDArray[np.float32]
+
+    def graph(self, row: int, vocab_size: int) -> DAG:
+        """Fold the graph of one text.
+
+        Args:
+            row: Its place.
+            vocab_size: ``V``.
+
+        Returns:
+            The graph.
+        """
+        size, kept = self.n_vertices[row], self.top_ids.shape[2]
+        return fold(
+            top_ids=self.top_ids[row, :size].astype(np.int64),
+            cand_logp=self.cand_logp[row, :size, : size * kept],
+            other_logp=np.ascontiguousarray(self.other_logp[row, :size]),
+            link_logp=np.ascontiguousarray(self.link_logp[row, :size, :size]),
+            vocab_size=vocab_size,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Lists of several texts.
+
+    Attributes:
+        lists: The lists.
+        failures: Texts without a list, by the kind of error.
+    """
+
+    lists: Lists
+    failures: Counter[str]
+
+
+def request_of(spec: NbestSpec, limit: int) -> LengthRequest:
+    """Turn a limit into a length request.
+
+    Args:
+        spec: Says what is counted.
+        limit: The limit.
+
+    Returns:
+        The request.
+    """
+    keyword = "exact_words" if spec.is_exact else f"max_{spec.unit}"
+    keywords: dict[str, Any] = {keyword: limit}
+    return resolve_budget(**keywords)
+
+
+class Worker:
+    """Searches and measures, text by text."""
+
+    def __init__(self, spec: NbestSpec) -> None:
+        """Open the model and prepare its tables.
+
+        Args:
+            spec: Model and search.
+        """
+        self.spec = spec
+        self.model = ModelDirectory.open(spec.model)
+        if spec.lexicon:
+            self.model.lexicon = Lexicon.load(spec.lexicon)
+        self.options = Options(
+            method=spec.method,
+            n_best=spec.n_best,
+            beam_size=spec.beam_size,
+            words_per_vertex=spec.words_per_vertex,
+            constraints=spec.constraints,
+            max_expansions=spec.max_expansions,
+        )
+        self.ending = spec.ending or self.model.config.ending
+        bonus = spec.bonus
+        if bonus is None:
+            bonus = 0.0 if spec.is_exact else self.model.config.bonus_for(spec.unit)
+        self.bonus = bonus
+        self._constraints = ConstraintCompiler(self.model)
+        self._backend: Backend | None = None
+
+    def work(self, items: Sequence[Item], outputs: Outputs | None) -> Found:
+        """Make lists of texts.
+
+        Args:
+            items: The texts.
+            outputs: What the network says of them; predicted here, with onnxruntime, if ``None``.
+
+        Returns:
+            The lists, those that have none counted.
+        """
+        rows: list[dict[str, Any]] = []
+        failures: Counter[str] = Counter()
+        vocab_size = self.model.tokenizer.vocab_size
+        for number, item in enumerate(items):
+            try:
+                dag = outputs.graph(number, vocab_size) if outputs else self._predict(item)
+                rows.append(self._row(item, self._candidates(item, dag)))
+            except SumfitError as error:
+                failures[type(error).__name__] += 1
+        return Found(_packed(rows), failures)
+
+    def _candidates(self, item: Item, dag: DAG) -> list[Candidate]:
+        request = request_of(self.spec, item.limit)
+        search = GraphSearch(
+            dag=dag,
+            options=self.options,
+            ending=self.ending,
+            constraints=self._constraints.compile(self.options, item.text),
+            tokenizer=self.model.tokenizer,
+            source=item.text,
+        )
+        longest = source_length(item.text, request, self.model.tokenizer)
+        return search.find(request, longest=longest, bonus=self.bonus, n_wanted=self.spec.n_best)
+
+    def _row(self, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
+        words = [split_words(candidate.text) for candidate in candidates]
+        references = [split_words(text) for text in item.references]
+        n = len(words)
+        gains = pairwise_gains([*words, *references])[:n, n:].max(axis=1)
+        scores = [candidate.hypothesis.score for candidate in candidates]
+        pieces = [candidate.hypothesis.words for candidate in candidates]
+        return {
+            "item": item,
+            "pieces": pieces,
+            "log_probs": [candidate.hypothesis.log_prob for candidate in candidates],
+            "scores": scores,
+            "gains": gains,
+            "overlaps": [max(_overlap(w, reference) for reference in references) for w in words],
+            "consensus": consensus(words, scores, temperature=self.spec.mbr_temperature),
+            "n_words": [len(w) for w in words],
+        }
+
+    def _predict(self, item: Item) -> DAG:
+        if self._backend is None:
+            from sumfit.runtime.onnx import OnnxBackend
+
+            self._backend = OnnxBackend(self.model)
+        n_vertices = graph_size(self.model, self.spec, item)
+        return self._backend.graphs([GraphRequest(item.source_ids, n_vertices)])[0]
+
+
+def graph_size(model: ModelDirectory, spec: NbestSpec, item: Item) -> int:
+    """Choose the size of a text's graph, as a summarizer does.
+
+    Args:
+        model: The model.
+        spec: What the limit counts.
+        item: The text.
+
+    Returns:
+        Vertices.
+    """
+    n_pieces = 2 * item.limit if spec.unit == "words" else -(-item.limit // 3)
+    n_source = len(item.source_ids)
+    least = min(n_pieces, 2 * n_source) + 2
+    return model.config.architecture.n_vertices(n_source, at_least=least)
+
+
+def _overlap(words: Sequence[str], reference: Sequence[str]) -> int:
+    return (Counter(words) & Counter(reference)).total()
+
+
+def _packed(rows: Sequence[dict[str, Any]]) -> Lists:
+    if not rows:
+        return Lists.empty()
+    items: list[Item] = [row["item"] for row in rows]
+    pieces = [ids for row in rows for ids in row["pieces"]]
+
+    def flat(name: str, dtype: Any) -> Any:
+        return np.concatenate([np.asarray(row[name], dtype=dtype) for row in rows])
+
+    return Lists(
+        items=np.array([item.place for item in items], dtype=np.int64),
+        limits=np.array([item.limit for item in items], dtype=np.int32),
+        n_candidates=np.array([len(row["pieces"]) for row in rows], dtype=np.int16),
+        source_lengths=np.array([len(item.source_ids) for item in items], dtype=np.int32),
+        source_ids=np.concatenate([np.array(item.source_ids, dtype=np.int32) for item in items]),
+        candidate_lengths=np.array([len(ids) for ids in pieces], dtype=np.int32),
+        candidate_ids=np.concatenate([np.array(ids, dtype=np.int32) for ids in pieces]),
+        log_probs=flat("log_probs", np.float32),
+        scores=flat("scores", np.float32),
+        gains=flat("gains", np.float32),
+        overlaps=flat("overlaps", np.int16),
+        consensus=flat("consensus", np.float32),
+        n_words=flat("n_words", np.int16),
+    )
+
+
+_worker: Worker | None = None
+
+
+def start_worker(spec: NbestSpec) -> None:
+    """Set a worker process up.
+
+    Args:
+        spec: Model and search.
+    """
+    global _worker  # one worker a process; a pool's initializer has no other place for it
+    _worker = Worker(spec)
+
+
+def search_in_worker(task: tuple[list[Item], Outputs | None]) -> Found:
+    """Do one task in a worker process.
+
+    Args:
+        task: Texts and what the network says of them.
+
+    Returns:
+        Their lists.
+    """
+    assert _worker is not None, "start_worker runs first"
+    return _worker.work(*task)

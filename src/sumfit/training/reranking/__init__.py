@@ -1,0 +1,1 @@
+"""Training of rerankers: recipes, data, the loop, and directories made from checkpoints."""

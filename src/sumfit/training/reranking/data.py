@@ -1,0 +1,401 @@
+"""Lists as the encoder reads them, and batches of them as padded arrays.
+
+Owns the second tokenisation (kept beside the lists, made once for each encoder) and the plan of an
+epoch. Everything is a function of lists, settings, seed and epoch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from sumfit.errors import ConfigError, IncompatibleModelError
+from sumfit.models.reranker_config import EncoderKind, RerankerShape
+from sumfit.rerank.features import candidate_features
+from sumfit.rerank.pieces import PieceReader
+from sumfit.text import Tokenizer
+from sumfit.training.loader import MicroBatch, Position
+from sumfit.training.nbest.lists import ListMeta, Lists, part_path, read_lists, read_meta
+from sumfit.training.reranking.recipe import BatchSection
+
+__all__ = ["ListData", "ListStream", "encode_lists"]
+
+IntArray = npt.NDArray[np.int64]
+_MOST_SOURCE, _MOST_CANDIDATE = 192, 64  # ids kept on disk; a network may read fewer
+_PAD_SOURCE, _PAD_CANDIDATE = 8, 4  # lengths are padded to multiples of these
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoding:
+    """How the pieces of a part become ids of an encoder."""
+
+    kind: EncoderKind
+    reader: str
+    tokenizer: str
+
+
+def encode_lists(
+    directory: str | Path,
+    *,
+    kind: EncoderKind,
+    reader: str | Path,
+    n_workers: int = 0,
+) -> list[Path]:
+    """Encode the texts of all parts of a directory for one encoder, where that is not done yet.
+
+    Args:
+        directory: Directory of lists.
+        kind: Family of the encoder.
+        reader: The encoder's ``tokenizer.json``.
+        n_workers: Processes; 0 for one per core.
+
+    Returns:
+        One file for each part.
+    """
+    directory = Path(directory)
+    meta, _ = read_lists(directory)
+    name = hashlib.sha256(Path(reader).read_bytes()).hexdigest()[:12]
+    targets = [directory / f"ids-{name}-{number:05d}.npz" for number in range(meta.n_parts)]
+    encoding = _Encoding(kind, os.fspath(reader), str(directory / "tokenizer.json"))
+    todo = [
+        (part_path(directory, number), target, encoding)
+        for number, target in enumerate(targets)
+        if not target.exists()
+    ]
+    n_workers = min(len(todo), n_workers or os.cpu_count() or 1)
+    if n_workers > 1:
+        with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
+            pool.map(_encode_part, todo, chunksize=1)
+    else:
+        for task in todo:
+            _encode_part(task)
+    return targets
+
+
+def _encode_part(task: tuple[Path, Path, _Encoding]) -> None:
+    source, target, encoding = task
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    lists = Lists.load(source)
+    words = Tokenizer.from_file(encoding.tokenizer)
+    reader = PieceReader(encoding.kind, encoding.reader)
+    arrays: dict[str, Any] = {}
+    for name, ids, lengths, most in (
+        ("source", lists.source_ids, lists.source_lengths, _MOST_SOURCE),
+        ("candidate", lists.candidate_ids, lists.candidate_lengths, _MOST_CANDIDATE),
+    ):
+        ends = np.cumsum(lengths).tolist()
+        flat = ids.tolist()
+        texts = [words.decode(flat[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        encoded = reader.encode(texts, most=most)
+        arrays[f"{name}_lengths"] = np.array([len(one) for one in encoded], dtype=np.int32)
+        arrays[f"{name}_ids"] = np.array([i for one in encoded for i in one], dtype=np.int32)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        np.savez(file, **arrays)
+    temporary.replace(target)
+
+
+class ListData:
+    """Lists of several directories, cut to one network's sizes, in memory.
+
+    Attributes:
+        metas: Where the lists come from.
+        n_candidates: ``(N,)`` candidates of each list, at most ``K``.
+        source_lengths: ``(N,)`` ids of each source.
+        widths: ``(N,)`` ids of the longest candidate of each list.
+    """
+
+    metas: tuple[ListMeta, ...]
+    n_candidates: IntArray
+    source_lengths: IntArray
+    widths: IntArray
+
+    def __init__(
+        self,
+        directories: Sequence[str | Path],
+        shape: RerankerShape,
+        *,
+        reader: str | Path,
+        least: int = 1,
+        most: int = 0,
+        n_workers: int = 0,
+    ) -> None:
+        """Read the lists.
+
+        Args:
+            directories: Directories of lists, of one tokenizer.
+            shape: The network.
+            reader: The encoder's ``tokenizer.json``.
+            least: Leave shorter lists out.
+            most: Lists at most of each directory; all if 0.
+            n_workers: Processes for encoding.
+
+        Raises:
+            IncompatibleModelError: If lists are of several tokenizers.
+            ConfigError: If no list is left.
+        """
+        self.shape = shape
+        self.metas = tuple(read_meta(directory) for directory in directories)
+        for directory, meta in zip(directories, self.metas, strict=True):
+            if meta.tokenizer_sha256 != self.metas[0].tokenizer_sha256:
+                raise IncompatibleModelError(
+                    f"{directory} holds lists of a model with another tokenizer than "
+                    f"{directories[0]}; train on lists of one tokenizer"
+                )
+        lists, ids = [], []
+        for directory in directories:
+            files = encode_lists(
+                directory,
+                kind=shape.encoder,
+                reader=reader,
+                n_workers=n_workers,
+            )
+            taken = 0
+            for part, file in zip(read_lists(directory)[1], files, strict=True):
+                if most and taken >= most:
+                    break
+                lists.append(part)
+                with np.load(file, allow_pickle=False) as loaded:
+                    ids.append({name: loaded[name] for name in loaded.files})
+                taken += len(part)
+        self._set(Lists.joined(lists), ids, least)
+
+    def _set(self, lists: Lists, ids: Sequence[dict[str, Any]], least: int) -> None:
+        def joined(name: str) -> npt.NDArray[np.int32]:
+            return np.concatenate([np.zeros(0, np.int32), *(one[name] for one in ids)])
+
+        self._lists = lists
+        self._source_ids, self._candidate_ids = joined("source_ids"), joined("candidate_ids")
+        source_lengths, lengths = joined("source_lengths"), joined("candidate_lengths")
+        self._source_starts = _starts(source_lengths)
+        self._candidate_starts = _starts(lengths)
+        self._first = _starts(lists.n_candidates)
+        self._lengths = np.minimum(lengths, self.shape.max_candidate)
+        usable = np.flatnonzero(lists.n_candidates >= least)
+        if not usable.size:
+            raise ConfigError(f"no list has {least} candidates; make other n-best lists")
+        self._places = usable
+        all_n = lists.n_candidates.astype(np.int64)
+        self.n_candidates = np.minimum(all_n, self.shape.n_candidates)[usable]
+        self.source_lengths = np.minimum(source_lengths, self.shape.max_source)[usable].astype(
+            np.int64
+        )
+        # Candidates beyond K count here too: a little padding, and no loop.
+        self.widths = np.maximum.reduceat(self._lengths, self._first).astype(np.int64)[usable]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def _candidates(self, numbers: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+        """Places of the candidates of lists, ``(B, K)``, and which of them are there."""
+        n_ranks = int(self.n_candidates[numbers].max())
+        ranks = np.arange(n_ranks)
+        there = ranks < self.n_candidates[numbers][:, None]
+        first = self._first[self._places[numbers]][:, None]
+        return np.where(there, first + ranks, first), there
+
+    def per_candidate(self, name: str, numbers: IntArray) -> npt.NDArray[Any]:
+        """Take a value of every candidate.
+
+        Args:
+            name: An array of `Lists`.
+            numbers: ``(B,)`` lists.
+
+        Returns:
+            ``(B, K)``; zeros where a candidate is missing.
+        """
+        places, there = self._candidates(numbers)
+        values: npt.NDArray[Any] = np.where(there, getattr(self._lists, name)[places], 0)
+        return values
+
+    def batch(self, numbers: IntArray) -> dict[str, torch.Tensor]:
+        """Gather lists into padded tensors.
+
+        Args:
+            numbers: ``(B,)`` lists.
+
+        Returns:
+            ``source_ids (B, T)``, ``candidate_ids (B, K, U)``, ``gains (B, K)``,
+            ``overlaps (B, K)``, ``scores (B, K)``, and ``features (B, K, F)`` if they are read.
+        """
+        places, there = self._candidates(numbers)
+        pad = self.shape.pad_id
+        lists = self._places[numbers]
+        source = _gather(
+            self._source_ids,
+            self._source_starts[lists],
+            self.source_lengths[numbers],
+            _PAD_SOURCE,
+            pad,
+        )
+        lengths = np.where(there, self._lengths[places], 0)
+        flat = _gather(
+            self._candidate_ids,
+            self._candidate_starts[places].ravel(),
+            lengths.ravel(),
+            _PAD_CANDIDATE,
+            pad,
+        )
+        values = {
+            name: self.per_candidate(name, numbers) for name in ("gains", "overlaps", "scores")
+        }
+        values["source_ids"] = source
+        values["candidate_ids"] = flat.reshape(*there.shape, -1)
+        if self.shape.n_features:
+            values["features"] = self._features(numbers, there)
+        return {name: torch.from_numpy(value) for name, value in values.items()}
+
+    def _features(self, numbers: IntArray, there: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+        def take(name: str, missing: float = 0.0) -> npt.NDArray[Any]:
+            return np.where(there, self.per_candidate(name, numbers), missing)
+
+        features = candidate_features(
+            log_probs=take("log_probs", -1e3),
+            scores=take("scores", -1e3),
+            n_pieces=take("candidate_lengths"),
+            n_words=take("n_words"),
+            consensus=take("consensus"),
+        )
+        features[~there] = 0
+        return features
+
+
+class ListStream:
+    """Endless batches of one process, epoch after epoch."""
+
+    def __init__(
+        self,
+        data: ListData,
+        options: BatchSection,
+        *,
+        seed: int,
+        rank: int,
+        n_processes: int,
+        accumulate: int,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            data: The lists.
+            options: Size of batches.
+            seed: Seed of the run.
+            rank: This process.
+            n_processes: Number of processes.
+            accumulate: Batches of each process that make a step.
+        """
+        self._data = data
+        self._options = options
+        self._seed = seed
+        self._rank = rank
+        self._n_processes = n_processes
+        self._group = n_processes * accumulate
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of everything that the order of batches depends on."""
+        data = self._data
+        parts = [len(data), int(data.widths.sum()), self._options.tokens, self._options.max_lists]
+        text = repr((parts, [meta.data_sha256 for meta in data.metas], self._seed))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def plan(self, epoch: int) -> list[IntArray]:
+        """Cut an epoch into batches of lists of similar size, in random order.
+
+        Args:
+            epoch: Its number.
+
+        Returns:
+            The lists of each batch.
+        """
+        rng = np.random.default_rng((self._seed, epoch))
+        batches = plan_batches(self._data, rng.permutation(len(self._data)), self._options)
+        rng.shuffle(batches)
+        return batches
+
+    def n_batches(self) -> int:
+        """Batches of an epoch."""
+        return len(self.plan(0))
+
+    def steps(self, start: Position, *, pin: bool = False) -> Iterator[MicroBatch]:
+        """Yield this process's batches from a position on, without end.
+
+        Args:
+            start: Where to begin.
+            pin: Put tensors into pinned memory.
+
+        Yields:
+            The batches.
+        """
+        epoch, step = start.epoch, start.batch // self._group
+        while True:
+            plan = self.plan(epoch)
+            n_steps = -(-len(plan) // self._group)
+            while step < n_steps:
+                done = step + 1 == n_steps
+                after = Position(epoch + 1) if done else Position(epoch, (step + 1) * self._group)
+                places = range(step * self._group, (step + 1) * self._group)
+                n_lists = sum(len(plan[place % len(plan)]) for place in places)
+                for place in range(self._rank, self._group, self._n_processes):
+                    numbers = plan[(step * self._group + place) % len(plan)]
+                    tensors = self._data.batch(numbers)
+                    if pin:
+                        tensors = {name: value.pin_memory() for name, value in tensors.items()}
+                    is_last = place + self._n_processes >= self._group
+                    yield MicroBatch(tensors, numbers, place, is_last, n_lists, after)
+                step += 1
+            epoch, step = epoch + 1, 0
+
+
+def plan_batches(data: ListData, numbers: IntArray, options: BatchSection) -> list[IntArray]:
+    """Cut lists into batches of similar size.
+
+    Args:
+        data: The lists.
+        numbers: Which, in any order.
+        options: Size of batches.
+
+    Returns:
+        The lists of each batch.
+    """
+    width = -(-data.widths[numbers] // _PAD_CANDIDATE) * _PAD_CANDIDATE
+    length = -(-data.source_lengths[numbers] // _PAD_SOURCE) * _PAD_SOURCE
+    order = np.lexsort((length, width))
+    numbers, width, length = numbers[order], width[order], length[order]
+    ranks = data.n_candidates[numbers]
+    batches, start = [], 0
+    while start < len(numbers):
+        ahead = slice(start, start + options.max_lists)
+        cost = np.maximum.accumulate(length[ahead]) + np.maximum.accumulate(
+            ranks[ahead]
+        ) * np.maximum.accumulate(width[ahead])
+        total = cost * np.arange(1, len(cost) + 1)
+        count = max(1, int(np.searchsorted(total, options.tokens, side="right")))
+        batches.append(numbers[start : start + count])
+        start += count
+    return batches
+
+
+def _starts(lengths: npt.NDArray[Any]) -> IntArray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[:-1], dtype=np.int64)])[
+        : len(lengths)
+    ]
+
+
+def _gather(
+    flat: npt.NDArray[Any], starts: IntArray, lengths: IntArray, multiple: int, pad: int
+) -> IntArray:
+    """Rows of a flat array as one padded array, ``(B, T)`` int64."""
+    width = -(-int(lengths.max(initial=1)) // multiple) * multiple
+    columns = np.arange(width)
+    there = columns < lengths[:, None]
+    places = np.where(there, starts[:, None] + columns, 0)
+    return np.where(there, flat[places], pad).astype(np.int64)

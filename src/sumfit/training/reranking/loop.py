@@ -1,0 +1,414 @@
+"""The training loop of a reranker: what happens in a step, between steps, and at the end.
+
+Owns `RerankerTrainer` and `train_reranker`. Optimiser, clock, journal and the guard against steps
+that are not finite are those of the summarizer's training.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+
+from sumfit.config import to_mapping
+from sumfit.errors import ConfigError, TrainingError
+from sumfit.models.pretrained import PretrainedEncoder, fill_encoder, read_encoder
+from sumfit.models.reranker import Reranker
+from sumfit.training import checkpoints
+from sumfit.training.checkpoints import TrainingState
+from sumfit.training.clock import RunClock
+from sumfit.training.guard import BadStepGuard
+from sumfit.training.journal import Journal
+from sumfit.training.loader import MicroBatch, Position, Prefetcher
+from sumfit.training.loop import Progress, TrainResult
+from sumfit.training.nbest.lists import ListMeta
+from sumfit.training.nbest.make import make_lists
+from sumfit.training.nbest.spec import NbestSpec
+from sumfit.training.optimise import Optimiser, learning_rate
+from sumfit.training.parallel import Processes
+from sumfit.training.reranking.data import ListData, ListStream
+from sumfit.training.reranking.files import load_training, save_checkpoint
+from sumfit.training.reranking.recipe import RerankerRecipe
+from sumfit.training.reranking.selection import measure
+from sumfit.training.reranking.step import list_losses
+from sumfit.training.validation import autocast
+
+__all__ = ["RerankerTrainer", "prepare_lists", "train_reranker"]
+
+logger = logging.getLogger(__name__)
+_SUMS = ("loss", "lists", "grad_norm", "steps")
+
+
+def train_reranker(
+    recipe: RerankerRecipe,
+    *,
+    resume: bool = False,
+    device: str = "",
+    n_workers: int = 0,
+    prepare_only: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> TrainResult | None:
+    """Train a reranker as a recipe says.
+
+    Args:
+        recipe: The recipe.
+        resume: Go on from the last checkpoint in the output directory, if there is one.
+        device: ``cpu``, ``cuda`` or ``cuda:N``; the best there is if empty.
+        n_workers: Processes for making and encoding lists.
+        prepare_only: Make and encode the lists, and stop.
+        on_progress: Called when the log is written.
+
+    Returns:
+        How it ended; ``None`` if nothing was to be trained.
+
+    Raises:
+        ConfigError: If checkpoints are in the way, or lists cannot be made.
+        TrainingError: If the gradient stays non-finite or memory runs out.
+    """
+    started = time.monotonic()
+    if checkpoints.latest(recipe.output) is not None and not (resume or prepare_only):
+        raise ConfigError(
+            f"{recipe.output} already holds checkpoints; pass --resume to go on, or set another "
+            "output_dir"
+        )
+    processes = Processes(device)
+    try:
+        if processes.is_first:
+            prepare_lists(recipe, device=device, n_workers=n_workers)
+        processes.wait()
+        encoder = read_encoder(
+            recipe.encoder.start,
+            n_layers=recipe.encoder.n_layers,
+            with_weights=recipe.encoder.pretrained,
+        )
+        shape = recipe.model.shape(encoder)
+
+        def read(specs: tuple[NbestSpec, ...], least: int, most: int) -> ListData:
+            names = [spec.lists for spec in specs]
+            return ListData(
+                names,
+                shape,
+                reader=encoder.tokenizer,
+                least=least,
+                most=most,
+                n_workers=n_workers,
+            )
+
+        train = read(recipe.train, 2, 0)
+        valid = read(recipe.valid, 1, recipe.selection.max_lists)
+        if prepare_only:
+            return None
+        trainer = RerankerTrainer(recipe, encoder, train, valid, processes, started=started)
+        return trainer.run(resume=resume, on_progress=on_progress)
+    finally:
+        processes.close()
+
+
+def prepare_lists(recipe: RerankerRecipe, *, device: str = "", n_workers: int = 0) -> None:
+    """Make the lists of a recipe that say how and are not complete.
+
+    Args:
+        recipe: The recipe.
+        device: Device of the summarizers' networks.
+        n_workers: Processes.
+    """
+    for spec in (*recipe.train, *recipe.valid):
+        if spec.model:
+            report = make_lists(spec, device=device, n_workers=n_workers)
+            logger.info("%s: %d lists made, %s", spec.lists, report.n_made, report.meta.data)
+
+
+class RerankerTrainer:
+    """One process of a run."""
+
+    def __init__(
+        self,
+        recipe: RerankerRecipe,
+        encoder: PretrainedEncoder,
+        train: ListData,
+        valid: ListData,
+        processes: Processes,
+        *,
+        started: float,
+    ) -> None:
+        """Build network and optimiser.
+
+        Args:
+            recipe: The recipe.
+            encoder: The encoder, with weights if it is to start from them.
+            train: Lists to learn from.
+            valid: Lists to select by.
+            processes: The processes of the run.
+            started: `time.monotonic` when the call began; the time limit counts from there.
+        """
+        self._recipe = recipe
+        self._encoder = encoder
+        self._data = train
+        self._valid = valid
+        self._processes = processes
+        torch.manual_seed(recipe.seed)
+        self.model = Reranker(train.shape)
+        fill_encoder(self.model, encoder)
+        self.model.to(processes.device).train()
+        run = recipe.run
+        self._optimiser = Optimiser(self.model, recipe.optimizer, processes, run.log_every)
+        self.stream = ListStream(
+            train,
+            recipe.batches,
+            seed=recipe.seed,
+            rank=processes.rank,
+            n_processes=processes.size,
+            accumulate=run.accumulate,
+        )
+        self._state = TrainingState(plan=self.stream.fingerprint)
+        self._guard = BadStepGuard(self._optimiser, max_bad_steps=run.max_bad_steps)
+        self._clock = RunClock(recipe, processes, started=started)
+        self._sums = torch.zeros(len(_SUMS), dtype=torch.float64).to(processes.device)
+        self._window_started = time.monotonic()
+        self._scores: dict[str, float] = {}
+        self._validated_at = -1
+        self._lr = 0.0
+
+    def run(
+        self, *, resume: bool, on_progress: Callable[[Progress], None] | None = None
+    ) -> TrainResult:
+        """Train until something ends it, then select and save.
+
+        Args:
+            resume: Go on from the last checkpoint, if there is one.
+            on_progress: Called in the first process when the log is written.
+
+        Returns:
+            How it ended.
+        """
+        output = self._recipe.output
+        if resume and (folder := checkpoints.latest(output)) is not None:
+            self._restore(folder)
+        if self._recipe.run.compile:
+            self.model.compile_blocks()
+        self._say_what_is_trained()
+        stopped = ""
+        device = self._processes.device
+        prefetcher = Prefetcher(self.stream, self._state.position, device=device)
+        with Journal(output, is_first=self._processes.is_first) as journal, prefetcher as batches:
+            with self._clock.listening():
+                micro_batches = iter(batches)
+                while not (stopped := self._reason_to_stop()):
+                    self._step(micro_batches)
+                    self._between_steps(journal, on_progress)
+            self._finish(journal, on_progress)
+        best = output / "best"
+        return TrainResult(
+            self._state.step,
+            stopped,
+            output / f"checkpoint-{self._state.step:08d}",
+            best if best.is_dir() else None,
+            self._scores,
+        )
+
+    def _step(self, micro_batches: Iterator[MicroBatch]) -> None:
+        state = self._state
+        lr = learning_rate(
+            self._recipe.optimizer, step=state.step, share=self._clock.share(state.step)
+        )
+        self._optimiser.zero_gradients()
+        items = []
+        for micro in micro_batches:
+            self._backward(micro)
+            items.append(micro.items)
+            if micro.is_last:
+                break
+        norm = self._optimiser.step(step=state.step, lr=lr)
+        self._sums[2] += torch.where(norm.isfinite(), norm, 0.0)
+        self._sums[3] += 1
+        self._guard.remember(state.step, items)
+        self._lr = lr
+        self._state = dataclasses.replace(
+            state,
+            step=state.step + 1,
+            position=micro.after,
+            n_pairs=state.n_pairs + sum(map(len, items)) * self._processes.size,
+        )
+
+    def _backward(self, micro: MicroBatch) -> None:
+        device, recipe = self._processes.device, self._recipe
+        # Dropout depends on the step and the batch's place in it alone, so a resumed run drops the
+        # same.
+        torch.manual_seed(hash((recipe.seed, self._state.step, micro.place)) & 0x7FFF_FFFF)
+        tensors = {k: v.to(device, non_blocking=True) for k, v in micro.tensors.items()}
+        try:
+            with autocast(device, recipe.run.precision):
+                logits = self.model(
+                    tensors["source_ids"], tensors["candidate_ids"], tensors.get("features")
+                )
+            total = list_losses(logits, tensors, recipe.loss).sum()
+            torch.autograd.backward(total / micro.n_step_targets)
+        except torch.OutOfMemoryError as error:
+            raise TrainingError(
+                f"out of memory on {len(micro.items)} lists, candidates "
+                f"{tuple(tensors['candidate_ids'].shape)}; lower batches.tokens (now "
+                f"{recipe.batches.tokens}) and resume"
+            ) from error
+        self._sums[0] += total.detach()
+        self._sums[1] += len(micro.items)
+
+    def _between_steps(
+        self, journal: Journal, on_progress: Callable[[Progress], None] | None
+    ) -> None:
+        run, step = self._recipe.run, self._state.step
+        saves = run.save_every and step % run.save_every == 0
+        validates = run.validate_every and step % run.validate_every == 0
+        if step % run.log_every == 0 or saves or validates:
+            self._log(journal, on_progress)
+        if validates:
+            self._validate(journal)
+        if saves:
+            self._save()
+        if saves or validates:
+            self._window_started = time.monotonic()
+
+    def _finish(self, journal: Journal, on_progress: Callable[[Progress], None] | None) -> None:
+        """Save first: a validation that takes too long must not cost the run."""
+        self._clock.agree()
+        self._log(journal, on_progress)
+        self._save()
+        if self._validated_at != self._state.step:
+            self._validate(journal)
+            self._save()
+
+    def _log(self, journal: Journal, on_progress: Callable[[Progress], None] | None) -> None:
+        self._processes.sum_(self._sums)
+        sums = dict(zip(_SUMS, self._sums.tolist(), strict=True))
+        self._sums.zero_()
+        seconds = max(1e-9, time.monotonic() - self._window_started)
+        self._window_started = time.monotonic()
+        if not sums["steps"]:
+            return
+        values = {
+            "loss": sums["loss"] / max(1.0, sums["lists"]),
+            "grad_norm": sums["grad_norm"] / sums["steps"],
+            "lists_per_s": sums["lists"] / seconds,
+            "skipped_steps": self._guard.check(),
+            "lr": self._lr,
+            "epoch": self._state.position.epoch,
+            "elapsed_s": self._clock.total_s,
+            "lists_seen": self._state.n_pairs,
+        }
+        journal.write("train", self._state.step, values)
+        if on_progress and self._processes.is_first:
+            share, left_s = (
+                self._clock.share(self._state.step),
+                self._clock.left_s(self._state.step),
+            )
+            on_progress(Progress(self._state.step, share, left_s, values))
+
+    def _validate(self, journal: Journal) -> None:
+        """Measure what the averaged network chooses; all processes do the same."""
+        self._validated_at = self._state.step
+        recipe = self._recipe
+        with self._clock.timing("valid"), self._optimiser.averaged():
+            self.model.eval()
+            scores = measure(
+                self.model,
+                self._valid,
+                batches=recipe.batches,
+                loss=recipe.loss,
+                weights=recipe.selection.weights,
+                precision=recipe.run.precision,
+                device=self._processes.device,
+            )
+            self.model.train()
+            journal.write("valid", self._state.step, scores)
+            shown = {name: round(value, 3) for name, value in scores.items()}
+            logger.info("step %d valid %s", self._state.step, shown)
+            self._scores = scores
+            if self._state.best is None or -scores["r_sum"] < self._state.best:
+                self._state = dataclasses.replace(
+                    self._state, best=-scores["r_sum"], best_step=self._state.step, n_stale=0
+                )
+                if self._processes.is_first:
+                    self._write(recipe.output / "best", with_training=False)
+            else:
+                stale = self._state.n_stale + 1
+                self._state = dataclasses.replace(self._state, n_stale=stale)
+
+    def _save(self) -> None:
+        self._state = dataclasses.replace(self._state, elapsed_s=self._clock.total_s)
+        if not self._processes.is_first:
+            return
+        output = self._recipe.output
+        with self._clock.timing("save"):
+            self._write(output / f"checkpoint-{self._state.step:08d}", with_training=True)
+            checkpoints.clear_old(output, keep=self._recipe.run.keep_last)
+
+    def _write(self, folder: Path, *, with_training: bool) -> None:
+        self._recipe.output.mkdir(parents=True, exist_ok=True)
+        save_checkpoint(
+            folder,
+            model=self.model,
+            fields=_fields(self._recipe, self._data.metas, self._scores),
+            tokenizer=self._encoder.tokenizer,
+            training=self._optimiser.tensors() if with_training else None,
+            state=self._state if with_training else None,
+        )
+
+    def _restore(self, folder: Path) -> None:
+        state, tensors = load_training(folder, self.model)
+        self._optimiser.load(tensors)
+        if state.plan != self._state.plan:
+            logger.warning(
+                "lists or batch size changed: starting epoch %d", state.position.epoch + 1
+            )
+            position = Position(state.position.epoch + 1)
+            state = dataclasses.replace(
+                state, position=position, plan=self._state.plan, best=None, n_stale=0
+            )
+        self._state = state
+        self._clock.before_s = state.elapsed_s
+        logger.info("resuming from %s", folder)
+
+    def _reason_to_stop(self) -> str:
+        return self._clock.reason_to_stop(step=self._state.step, n_stale=self._state.n_stale)
+
+    def _say_what_is_trained(self) -> None:
+        if not self._processes.is_first:
+            return
+        n_parameters = sum(p.numel() for p in self.model.parameters())
+        logger.info(
+            "%s: %.1fM parameters on %d x %s; %d lists, %d batches an epoch; step %d",
+            self._recipe.name,
+            n_parameters / 1e6,
+            self._processes.size,
+            self._processes.device,
+            len(self._data),
+            self.stream.n_batches(),
+            self._state.step,
+        )
+        for meta in self._data.metas:
+            seen = " (seen in training!)" if meta.seen_in_training else ""
+            logger.info("lists of %s: %s%s", meta.model, meta.data, seen)
+
+
+def _fields(
+    recipe: RerankerRecipe, metas: tuple[ListMeta, ...], scores: dict[str, float]
+) -> dict[str, object]:
+    """What the run time and the reader need to know about a reranker."""
+    from sumfit.rerank.features import FEATURES
+
+    return {
+        "name": recipe.name,
+        "tokenizer_sha256": metas[0].tokenizer_sha256,
+        "models": sorted({meta.model for meta in metas}),
+        "model_sha256": sorted({meta.model_sha256 for meta in metas}),
+        "seen_in_training": any(meta.seen_in_training for meta in metas),
+        "profiles": sorted({name for meta in metas for name in meta.profiles}),
+        "mbr_temperature": metas[0].mbr_temperature,
+        "features": list(FEATURES),
+        "weight": scores.get("weight", 0.0),
+        "scores": scores,
+        "recipe": to_mapping(recipe),
+    }
