@@ -1,0 +1,285 @@
+"""A trained reranker at run time: it computes what torch does, and refuses what does not fit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from sumfit.errors import (
+    ConfigError,
+    IncompatibleModelError,
+    ModelFormatError,
+    ModelNotFoundError,
+)
+from sumfit.hypothesis import Hypothesis
+from sumfit.models.reranker import Reranker
+from sumfit.models.reranker_config import RerankerShape
+from sumfit.pipeline import Summarizer
+from sumfit.rerank import get_reranker
+from sumfit.rerank.features import FEATURES
+from sumfit.rerank.neural import NeuralReranker
+from sumfit.text import Tokenizer
+from sumfit.training.reranking.files import export_reranker, save_checkpoint
+from tests.tiny_model import TEXTS, write_model
+
+FIELDS: dict[str, Any] = {
+    "encoder": "sumfit",
+    "width": 16,
+    "n_heads": 2,
+    "ffn_width": 24,
+    "n_layers": 1,
+    "n_positions": 64,
+    "max_source": 48,
+    "max_candidate": 24,
+    "n_candidates": 5,
+    "n_features": len(FEATURES),
+    "head_width": 8,
+    "dropout": 0.0,
+}
+SOURCE = TEXTS[0]
+CANDIDATES = ["bridge closed", "engineers closed the old bridge", "cracks found in supports"]
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("m") / "model")
+
+
+def write_checkpoint(model_dir: Path, folder: Path, **changes: Any) -> tuple[Path, Reranker]:
+    """A reranker with random, sharp weights, for the tiny model."""
+    tokenizer = Tokenizer.from_file(model_dir / "tokenizer.json")
+    shape = RerankerShape.from_dict({**FIELDS, "vocab_size": tokenizer.vocab_size, **changes})
+    torch.manual_seed(5)
+    network = Reranker(shape).eval()
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if "norm" not in name:
+                parameter.mul_(6)
+    fields = {
+        "name": "tiny-reranker",
+        "tokenizer_sha256": tokenizer.fingerprint,
+        "models": ["tiny-copy"],
+        "profiles": ["natural"],
+        "mbr_temperature": 2.0,
+        "features": list(FEATURES),
+        "weight": 0.1,
+    }
+    save_checkpoint(folder, model=network, fields=fields, tokenizer=model_dir / "tokenizer.json")
+    return folder, network
+
+
+@pytest.fixture(scope="module")
+def reranker_dir(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("r")
+    checkpoint, _ = write_checkpoint(model_dir, folder / "checkpoint")
+    return export_reranker(checkpoint, folder / "reranker", precisions=["fp32"])
+
+
+def hypotheses(n: int) -> list[Hypothesis]:
+    return [Hypothesis((5,) * (k + 2), -3.0 - k, -2.0 - k, 4) for k in range(n)]
+
+
+def torch_logits(network: Reranker, loaded: NeuralReranker, texts: list[str]) -> np.ndarray:
+    reader = loaded._reader
+    source = torch.tensor(reader.encode([SOURCE], most=48))
+    encoded = reader.encode(texts, most=24)
+    ids = torch.zeros(1, len(texts), max(map(len, encoded)), dtype=torch.int64)
+    for row, pieces in enumerate(encoded):
+        ids[0, row, : len(pieces)] = torch.tensor(pieces)
+    nbest = hypotheses(len(texts))
+    scores = np.array([one.score for one in nbest])
+    features = None
+    if network.shape.n_features:
+        features = torch.from_numpy(loaded._features(texts, nbest, scores))[None]
+    with torch.no_grad():
+        return network(source, ids, features)[0].numpy()
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize(
+    "changes", [{}, {"head": "rank", "n_features": 0}, {"rank_embedding": False, "n_features": 0}]
+)
+def test_scores_are_those_of_torch(
+    model_dir: Path, tmp_path: Path, precision: Any, changes: dict[str, Any]
+) -> None:
+    checkpoint, network = write_checkpoint(model_dir, tmp_path / "c", **changes)
+    loaded = NeuralReranker(export_reranker(checkpoint, tmp_path / "r", precisions=[precision]))
+    nbest = hypotheses(3)
+    scores = loaded.score(SOURCE, CANDIDATES, nbest)
+    expected = torch_logits(network, loaded, CANDIDATES) + 0.1 * np.array([0.0, -1.0, -2.0])
+    if precision == "fp32":
+        np.testing.assert_allclose(scores, expected, atol=2e-4, rtol=1e-4)
+    else:
+        assert np.abs(scores - expected).max() < 0.15 * max(1.0, float(np.abs(expected).max()))
+
+
+def test_a_batch_with_missing_candidates_is_that_of_torch(model_dir: Path, tmp_path: Path) -> None:
+    import onnxruntime
+
+    checkpoint, network = write_checkpoint(model_dir, tmp_path / "c", n_features=0)
+    folder = export_reranker(checkpoint, tmp_path / "r", precisions=["fp32"])
+    session = onnxruntime.InferenceSession(
+        str(folder / "model.fp32.onnx"), providers=["CPUExecutionProvider"]
+    )
+    source = torch.tensor([[7, 8, 9, 10], [11, 12, 0, 0]])
+    ids = torch.tensor([[[7, 8, 0], [9, 10, 11], [12, 0, 0]], [[11, 0, 0], [12, 13, 0], [0, 0, 0]]])
+    with torch.no_grad():
+        expected = network(source, ids).numpy()
+    (logits,) = session.run(
+        ["logits"], {"source_ids": source.numpy(), "candidate_ids": ids.numpy()}
+    )
+    np.testing.assert_allclose(logits, expected, atol=2e-4, rtol=1e-4)
+    assert np.isneginf(logits[1, 2])
+
+
+def test_order_follows_the_scores_and_lists_of_any_length_work(reranker_dir: Path) -> None:
+    loaded = NeuralReranker(reranker_dir)
+    assert loaded.name == "tiny-reranker"
+    assert loaded.n_candidates == 5
+    assert loaded.rerank(SOURCE, [], []) == ()
+    assert loaded.rerank(SOURCE, ["one"], hypotheses(1)) == (0,)
+    scores = loaded.score(SOURCE, CANDIDATES, hypotheses(3))
+    order = loaded.rerank(SOURCE, CANDIDATES, hypotheses(3))
+    assert list(order) == sorted(range(3), key=lambda k: -scores[k])
+    many = [f"{CANDIDATES[k % 3]} {k}" for k in range(8)]
+    longer = loaded.rerank(SOURCE, many, hypotheses(8))
+    assert sorted(longer[:5]) == list(range(5))
+    assert longer[5:] == (5, 6, 7)  # beyond what it was trained with: behind, in their order
+
+
+def test_identical_candidates_keep_their_order(model_dir: Path, tmp_path: Path) -> None:
+    checkpoint, _ = write_checkpoint(
+        model_dir, tmp_path / "c", rank_embedding=False, n_features=0, n_candidates=5
+    )
+    loaded = NeuralReranker(export_reranker(checkpoint, tmp_path / "r", precisions=["fp32"]))
+    object.__setattr__(loaded.config, "weight", 0.0)
+    assert loaded.rerank(SOURCE, ["same words"] * 4, hypotheses(4)) == (0, 1, 2, 3)
+
+
+def test_a_reranked_summary_keeps_its_promises(model_dir: Path, reranker_dir: Path) -> None:
+    fit = Summarizer.from_pretrained(model_dir)
+    plain = fit(TEXTS[1], max_chars=40, n_best=5, constraints=False)
+    reranked = fit(TEXTS[1], max_chars=40, n_best=5, rerank=str(reranker_dir), constraints=False)
+    listed = [plain, *plain.alternatives]
+    again = [reranked, *reranked.alternatives]
+    assert {one.text for one in again} == {one.text for one in listed}
+    by_text = {one.text: one for one in listed}
+    for one in again:
+        assert one.length <= 40
+        assert one.log_prob == by_text[one.text].log_prob
+        assert one.rank == by_text[one.text].rank
+    assert fit(TEXTS[1], max_chars=40, rerank=reranker_dir, constraints=False).text == (
+        reranked.text
+    )
+
+
+def test_a_model_may_hold_its_own_reranker(
+    model_dir: Path, reranker_dir: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelNotFoundError, match="'tiny-copy' has no reranker of its own"):
+        Summarizer.from_pretrained(model_dir)(TEXTS[1], max_chars=40, rerank="neural")
+    both = tmp_path / "model"
+    shutil.copytree(model_dir, both)
+    shutil.copytree(reranker_dir, both / "reranker")
+    own = Summarizer.from_pretrained(both)(TEXTS[1], max_chars=40, rerank="neural")
+    given = Summarizer.from_pretrained(both)(TEXTS[1], max_chars=40, rerank=reranker_dir)
+    assert own.text == given.text
+
+
+def test_a_reranker_of_another_tokenizer_is_refused(
+    model_dir: Path, reranker_dir: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(reranker_dir, other)
+    change(other, tokenizer_sha256="0" * 64)
+    fit = Summarizer.from_pretrained(model_dir)
+    with pytest.raises(
+        IncompatibleModelError,
+        match="'tiny-reranker' was trained on candidates of 'tiny-copy', whose tokenizer is 0000",
+    ):
+        fit(TEXTS[1], max_chars=40, rerank=str(other))
+    with pytest.raises(ConfigError, match="was trained on profile 'natural', profile was 'giga"):
+        fit(TEXTS[1], max_chars=40, rerank=str(reranker_dir), profile="gigaword")
+
+
+def change(folder: Path, **fields: Any) -> None:
+    values = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(values | fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "message"),
+    [
+        ({"format": "sumfit-model-1"}, IncompatibleModelError, "this is a model, not a reranker"),
+        ({"format": None}, IncompatibleModelError, "has format None"),
+        ({"features": ["words"]}, IncompatibleModelError, "train the reranker again"),
+        ({"architecture": {"depth": 1}}, IncompatibleModelError, "architecture cannot be used"),
+        ({"architecture": 3}, ModelFormatError, "'architecture' is 3, must be a dict"),
+        ({"name": None}, ModelFormatError, "'name' is None, must be a str"),
+        ({"weight": "x"}, ModelFormatError, "'weight' is 'x', must be a number"),
+        ({"mbr_temperature": 0}, ModelFormatError, "'mbr_temperature' is 0, must be a number"),
+    ],
+)
+def test_a_damaged_config_is_named(
+    reranker_dir: Path, tmp_path: Path, fields: dict[str, Any], kind: type, message: str
+) -> None:
+    folder = tmp_path / "r"
+    shutil.copytree(reranker_dir, folder)
+    change(folder, **fields)
+    with pytest.raises(kind, match=message):
+        NeuralReranker(folder)
+
+
+def test_missing_and_damaged_files_are_named(reranker_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match="there is no reranker directory"):
+        get_reranker(tmp_path / "nowhere")
+    for name, kind, message in (
+        ("tokenizer.json", ModelFormatError, "is missing; the directory of a reranker holds"),
+        ("model.fp32.onnx", ModelFormatError, r"holds no model\.onnx or model\.fp32\.onnx"),
+    ):
+        folder = tmp_path / name
+        shutil.copytree(reranker_dir, folder)
+        (folder / name).unlink()
+        with pytest.raises(kind, match=message):
+            NeuralReranker(folder)
+    folder = tmp_path / "damaged"
+    shutil.copytree(reranker_dir, folder)
+    (folder / "model.fp32.onnx").write_bytes(b"no")
+    with pytest.raises(ModelFormatError, match="does not load as a network"):
+        NeuralReranker(folder)
+    folder = tmp_path / "mixed"
+    shutil.copytree(reranker_dir, folder)
+    values = json.loads((folder / "config.json").read_text())
+    change(folder, architecture={**values["architecture"], "n_features": 0})
+    with pytest.raises(IncompatibleModelError, match="reads candidate_ids, features, source_ids"):
+        NeuralReranker(folder)
+
+
+def test_a_faithful_candidate_comes_first(model_dir: Path) -> None:
+    from sumfit.pipeline.faithfulness import faithful_first, is_faithful
+    from sumfit.pipeline.search import Candidate
+
+    source = "Anna Lee paid 1,200 euros, said twenty people. #.## billion"
+    assert is_faithful("Lee pays 1200, 20 say", source)
+    assert not is_faithful("Lee pays 1300", source)
+    assert not is_faithful("says Bob", source)
+    assert is_faithful("#.## billion", source)
+    assert not is_faithful("## billion", source)
+    listed = [
+        Candidate(text, hypothesis, rank)
+        for rank, (text, hypothesis) in enumerate(
+            zip(["paid 9", "paid 1,200", "people"], hypotheses(3), strict=True)
+        )
+    ]
+    assert [one.rank for one in faithful_first(listed, source)] == [1, 0, 2]
+    assert [one.rank for one in faithful_first(listed[:1], source)] == [0]
+    fit = Summarizer.from_pretrained(model_dir)
+    found = fit(TEXTS[1], max_chars=40, faithful=True)
+    assert found.faithful is is_faithful(found.text, TEXTS[1])
+    assert fit(TEXTS[1], max_chars=40).faithful is None
