@@ -11,8 +11,7 @@ from sumfit.baselines.beam_search import beam_search
 from sumfit.errors import ConfigError
 from sumfit.length import resolve_budget
 from sumfit.pipeline.source import prepare
-
-from .conftest import TEXTS
+from tests.tiny_baseline import TEXTS
 
 
 @pytest.fixture(params=["at_directory", "leninfo_directory"])

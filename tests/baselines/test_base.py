@@ -19,8 +19,7 @@ from sumfit.errors import (
     ModelNotFoundError,
 )
 from sumfit.length import measure
-
-from .conftest import TEXTS, write_model
+from tests.tiny_baseline import TEXTS, write_model
 
 
 class Parrot(Baseline):
@@ -158,8 +157,6 @@ def test_wrong_calls_are_named(parrot):
 
 
 def test_loading_says_what_is_wrong(at_directory, tmp_path):
-    from sumfit.models.autoregressive import Autoregressive
-
     assert load_baseline(at_directory, device="cpu").name == "torch-cpu-fp32"
     assert load_baseline(at_directory, device="cpu", precision="bf16").name == "torch-cpu-bf16"
     with pytest.raises(ConfigError, match="batch_size must be at least 1, was 0"):
@@ -172,7 +169,7 @@ def test_loading_says_what_is_wrong(at_directory, tmp_path):
         load_baseline(at_directory, device="cpu", precision="int8")
     with pytest.raises(ModelNotFoundError, match=r"config\.json is not there"):
         load_baseline(tmp_path)
-    other = write_model(tmp_path / "m", Autoregressive, tokenizer_sha256="0" * 64)
+    other = write_model(tmp_path / "m", "at", tokenizer_sha256="0" * 64)
     with pytest.raises(IncompatibleModelError, match="is not the tokenizer this model was trained"):
         load_baseline(other)
     config = json.loads((other / "config.json").read_text())

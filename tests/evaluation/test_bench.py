@@ -13,6 +13,8 @@ from sumfit import Summarizer
 from sumfit.cli.bench import bench as bench_command
 from sumfit.cli.bench import measure_speed
 from sumfit.errors import ConfigError
+from sumfit.evaluation import paper
+from tests.tiny_baseline import write_model
 
 APP = typer.Typer()
 APP.command()(bench_command)
@@ -55,6 +57,20 @@ def test_the_command_times_all_systems_in_one_run(tiny_model: Path, tmp_path: Pa
     assert len(table["rows"]) == len(systems) * 2 * 2
     assert all(row["sentences/s"] > 0 and row["no summary"] == 0 for row in table["rows"])
     assert "at most 30 chars" in table["notes"][0]
+
+
+def test_trained_baselines_are_timed_in_the_same_run(tiny_model: Path, tmp_path: Path) -> None:
+    folders = [write_model(tmp_path / name, name) for name in ("at", "at-leninfo")]
+    arguments = ["--model", str(tiny_model), "-n", "3", "--warmup", "1", "--systems", "pathmap"]
+    arguments += ["--baseline", str(folders[0]), "--baseline", str(folders[1])]
+    result = CliRunner().invoke(APP, [*arguments, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    (table,) = json.loads(result.stdout)
+    shown = [(row["system"], row["backend"], row["mode"]) for row in table["rows"]]
+    for name in (paper.AT, paper.LENINFO):
+        assert (name, "torch-cpu-fp32", "one at a time") in shown
+        assert (name, "torch-cpu-fp32", "many, batches of 64") in shown
+    assert len(shown) == 6
 
 
 def test_the_command_has_texts_of_its_own(tiny_model: Path) -> None:

@@ -11,10 +11,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from sumfit.cli.paper_baselines import ROWS, load_baselines, run_baseline
+from sumfit.cli.paper_runs import Row
 from sumfit.cli.paper_tables import MAKERS
 from sumfit.cli.reproduce import reproduce as reproduce_command
-from sumfit.errors import ConfigError, InputError
+from sumfit.errors import ConfigError, InfeasibleBudgetError, InputError, ModelNotFoundError
 from sumfit.evaluation import paper
+from sumfit.hypothesis import Summary
+from sumfit.models.config import DATConfig
+from sumfit.runtime import ModelConfig
+from tests.tiny_baseline import write_model
 
 APP = typer.Typer()
 APP.command()(reproduce_command)
@@ -83,6 +89,66 @@ def test_rows_are_filled_from_files_and_cut_where_too_long(
     assert cut[0]["% truncate"] == 100
     assert cut[0]["broken %"] == 0
     assert not [row for row in made[0]["rows"] if row["model"] == paper.AT]
+
+
+def test_rows_are_filled_from_trained_baselines(
+    tiny_model: Path, data: Path, tmp_path: Path
+) -> None:
+    folders = [write_model(tmp_path / name, name) for name in ("at", "at-leninfo")]
+    arguments = ["--data", str(data), "--device", "cpu", "--baseline", str(folders[0])]
+    arguments += ["--baseline", f"at-leninfo={folders[1]}"]
+    made = tables(invoke(tiny_model, "table1", *arguments))
+    for table in made:
+        rows = {row["model"]: row for row in table["rows"]}
+        for name in (paper.AT, paper.LENINFO):
+            assert rows[name]["broken %"] == 0
+            assert 0 <= rows[name]["% truncate"] <= 100
+        assert rows[paper.AT]["paper R-Sum"] > 70
+        assert f"{paper.AT}; {paper.LENINFO}: no length control" in " ".join(table["notes"])
+        assert paper.CTC in table["notes"][-1]
+    (speed,) = tables(invoke(tiny_model, "table6", *arguments))
+    backends = {row["model"]: row["backend"] for row in speed["rows"]}
+    assert backends[paper.AT] == backends[paper.LENINFO] == "torch-cpu-fp32"
+    assert backends[paper.PATHMAP] == "onnx-fp32"
+    (novelty,) = tables(invoke(tiny_model, "table5", *arguments))
+    assert {paper.AT, paper.LENINFO} <= {row["model"] for row in novelty["rows"]}
+
+
+def test_a_search_that_has_no_output_of_the_length_takes_a_shorter_one_and_counts_it() -> None:
+    class Hard:
+        config = ModelConfig("m", DATConfig(), "", 64, profiles=("natural", "gigaword"))
+
+        def __call__(self, texts: list[str], **keywords: Any) -> list[Summary]:
+            assert keywords["profile"] == "gigaword"
+            assert keywords["method"] == "alignment"
+            is_exact = "exact_words" in keywords
+            limits = keywords["exact_words" if is_exact else "max_words"]
+            error = InfeasibleBudgetError("no")
+            return [
+                Summary("", 0, "words", n, error=error)
+                if text == "never" or (is_exact and text == "short")
+                else Summary(text, 1, "words", n)
+                for text, n in zip(texts, limits, strict=True)
+            ]
+
+    sources = ["good", "short", "never", "fine"]
+    items = run_baseline(Hard(), ROWS[paper.CTC], sources, [1, 2, 3, 1])  # type: ignore[arg-type]
+    assert [item.text for item in items] == ["good", "short", "", "fine"]
+    row = Row.of(items)
+    assert (row.n_shorter, row.truncated) == (1, [False] * 4)
+
+
+def test_wrong_baselines_are_named(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "at", "at")
+    assert load_baselines([]) == {}
+    with pytest.raises(ConfigError, match=r"NAME among at, at-leninfo, ctc, bert-crf, was 'rnn=x'"):
+        load_baselines(["rnn=x"])
+    with pytest.raises(ConfigError, match="that model is of the system 'at'"):
+        load_baselines([f"ctc={folder}"], device="cpu")
+    with pytest.raises(ConfigError, match="two --baseline models are of the system 'at'"):
+        load_baselines([str(folder), f"at={folder}"], device="cpu")
+    with pytest.raises(ModelNotFoundError, match=r"config\.json is not there"):
+        load_baselines([str(tmp_path / "none")])
 
 
 @pytest.mark.parametrize(("name", "letter"), [("table7", "K"), ("table8", "V")])

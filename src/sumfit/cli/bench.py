@@ -10,22 +10,27 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sumfit.cli.bench_texts import TEXTS
+from sumfit.cli.paper_baselines import ROWS, load_baselines
 from sumfit.errors import ConfigError
 from sumfit.evaluation.files import read_sources
 from sumfit.evaluation.table import Table, render
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
 
-__all__ = ["Speed", "bench", "measure_speed"]
+if TYPE_CHECKING:
+    from sumfit.baselines.base import Baseline
+
+__all__ = ["Speed", "bench", "machine", "measure_speed"]
 
 Mode = Literal["one", "many"]
 
@@ -98,6 +103,10 @@ def bench(
     systems: Annotated[
         str, typer.Option("--systems", help="Systems to time, by commas; all if left out")
     ] = "",
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(help="Time a trained baseline too: its checkpoint; on cuda or the CPU"),
+    ] = None,
     limit: Annotated[int, typer.Option(help="Length limit", min=1)] = 60,
     unit: Annotated[str, typer.Option(help="Unit of the limit")] = "chars",
     number: Annotated[int, typer.Option("--number", "-n", help="Texts to time", min=1)] = 100,
@@ -117,25 +126,45 @@ def bench(
     sources = list(read_sources(texts)) if texts else list(TEXTS)
     timed = [sources[i % len(sources)] for i in range(number)]
     rows: list[tuple[str | float | int | None, ...]] = []
-    for backend in backends.split(","):
-        fit = _summarizer(model, backend.strip(), workers)
+    budget = {"max_length": limit, "unit": unit}
+    names = [name.strip() for name in backends.split(",")]
+    for backend in names:
+        fit = _summarizer(model, backend, workers)
         for name in chosen:
-            keywords = {**_SYSTEMS[name], "max_length": limit, "unit": unit}
             for mode in _MODES:
+                keywords = {**_SYSTEMS[name], **budget}
                 speed = measure_speed(fit, timed, mode=mode, n_warmup=warmup, **keywords)
-                rows.append(_row(name, fit, mode, speed))
+                shown = f"many, {fit.n_workers} threads" if mode == "many" else _ONE
+                rows.append(_row(name, fit.backend.name, shown, speed))
+    for device in dict.fromkeys("cuda" if name == "cuda" else "cpu" for name in names):
+        loaded = load_baselines(baseline or (), device=device)
+        for label, row in ROWS.items():
+            if row.system not in loaded:
+                continue
+            trained = loaded[row.system]
+            for mode in _MODES:
+                keywords = {**row.keywords, **budget}
+                speed = measure_speed(trained, timed, mode=mode, n_warmup=warmup, **keywords)
+                shown = f"many, batches of {trained.batch_size}" if mode == "many" else _ONE
+                rows.append(_row(label, trained.name, shown, speed))
     note = (
         f"{number} texts, {statistics.mean(len(t.split()) for t in timed):.0f} words each on "
-        f"average; at most {limit} {unit}; {warmup} texts of warm-up; {_machine()}"
+        f"average; at most {limit} {unit}; {warmup} texts of warm-up; {machine()}"
     )
     typer.echo(render([Table("Speed", _COLUMNS, tuple(rows), (note,))], format))
 
 
 _MODES: tuple[Mode, ...] = ("one", "many")
+_ONE = "one at a time"
 
 
 def measure_speed(
-    fit: Summarizer, texts: Sequence[str], *, mode: Mode, n_warmup: int = 10, **keywords: Any
+    fit: Summarizer | Baseline,
+    texts: Sequence[str],
+    *,
+    mode: Mode,
+    n_warmup: int = 10,
+    **keywords: Any,
 ) -> Speed:
     """Time a system.
 
@@ -144,7 +173,7 @@ def measure_speed(
         texts: Texts to time, at least one.
         mode: ``"one"``: a call for each text, one after another; ``"many"``: one call.
         n_warmup: Texts summarised before the clock starts.
-        **keywords: As for `sumfit.Summarizer`.
+        **keywords: As for calling it.
 
     Returns:
         The speed.
@@ -189,16 +218,13 @@ def _summarizer(model: Path | None, backend: str, workers: int | None) -> Summar
     return Summarizer.from_pretrained(model, n_workers=workers, **known[backend])
 
 
-def _row(
-    name: str, fit: Summarizer, mode: Mode, speed: Speed
-) -> tuple[str | float | int | None, ...]:
+def _row(name: str, backend: str, shown: str, speed: Speed) -> tuple[str | float | int | None, ...]:
     ordered = sorted(speed.latencies_s)
     middle = 1000 * statistics.median(ordered) if ordered else None
     late = 1000 * ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else None
-    shown = "one at a time" if mode == "one" else f"many, {fit.n_workers} threads"
     return (
         name,
-        fit.backend.name,
+        backend,
         shown,
         speed.sentences_per_s,
         speed.words_per_s,
@@ -214,5 +240,15 @@ def _mean_stage(results: Sequence[Summary], stage: str) -> float:
     return statistics.mean(summary.timings.get(stage, 0.0) for summary in results)
 
 
-def _machine() -> str:
-    return f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
+def machine() -> str:
+    """Say what the clock ran on.
+
+    Returns:
+        Processors, architecture, Python, and the GPU if torch is loaded and sees one.
+    """
+    torch = sys.modules.get("torch")
+    gpu = torch.cuda.get_device_name() + ", " if torch and torch.cuda.is_available() else ""
+    return (
+        gpu
+        + f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
+    )

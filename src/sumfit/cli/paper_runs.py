@@ -1,16 +1,18 @@
 """The runs behind the paper's tables: which system is which, made once and kept.
 
 Owns the settings of every row that the DAT model itself can fill, the paper's length rule, and
-rows read from files. Tables are `sumfit.cli.paper_tables`.
+rows read from files. Rows of trained baselines are `sumfit.cli.paper_baselines`, tables
+`sumfit.cli.paper_tables`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sumfit.cli.paper_baselines import ROWS, run_baseline
 from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem
 from sumfit.errors import ConfigError, InputError
 from sumfit.evaluation import paper
@@ -19,7 +21,10 @@ from sumfit.evaluation.endpoint import Endpoint
 from sumfit.evaluation.files import read_summaries
 from sumfit.length import resolve_budget
 
-__all__ = ["CONSTRAINED", "EXACT", "MBR", "OURS", "Reproduction", "parse_systems"]
+if TYPE_CHECKING:
+    from sumfit.baselines.base import Baseline
+
+__all__ = ["CONSTRAINED", "EXACT", "MBR", "OURS", "Reproduction", "Row", "parse_systems"]
 
 EXACT, CONSTRAINED, MBR = (
     "exact SeqMAP (ours)",
@@ -36,6 +41,37 @@ OURS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The summaries of one system.
+
+    Attributes:
+        texts: One for each text of the set; empty where there is none.
+        truncated: Which were cut to fit.
+        n_shorter: How many have fewer words than were asked for because no output had them all.
+    """
+
+    texts: list[str]
+    truncated: list[bool]
+    n_shorter: int = 0
+
+    @classmethod
+    def of(cls, items: Sequence[RunItem]) -> Row:
+        """Take what a table needs of a run.
+
+        Args:
+            items: The run.
+
+        Returns:
+            The row.
+        """
+        return cls(
+            [item.text for item in items],
+            [item.truncated for item in items],
+            sum(item.origin == "shorter" for item in items),
+        )
+
+
 @dataclass(slots=True)
 class Reproduction:
     """Everything the tables are made from.
@@ -46,6 +82,7 @@ class Reproduction:
         ending: Objective: ``"eos"``, or ``"any"`` as in the paper.
         files: Summaries by row name, or by ``name@ratio``.
         reranker: Directory of a trained reranker; ``None`` leaves its rows out.
+        baselines: Trained baselines by system.
         endpoint: The judge of Table 4; ``None`` leaves the table out.
         n_speed: Texts timed for Table 6.
         first: The set was thinned to so many items; files are thinned alike.
@@ -56,6 +93,7 @@ class Reproduction:
     ending: str = "eos"
     files: Mapping[str, Path] = field(default_factory=dict)
     reranker: str | None = None
+    baselines: Mapping[str, Baseline] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     n_speed: int = 100
     first: int | None = None
@@ -108,32 +146,41 @@ class Reproduction:
                 per_item = {"max_words": [limits[i] for i in missing]}
                 again = self.runner.run(sources, per_item=per_item, **shared)
                 for i, item in zip(missing, again, strict=True):
-                    items[i] = replace(item, origin="shorter")
+                    items[i] = item.shortened()
             self._done[key] = items
         return self._done[key]
 
-    def texts_of(self, name: str, ratio: float) -> tuple[list[str], list[bool]] | None:
-        """Find the summaries of a row.
+    def row(self, name: str, ratio: float) -> Row | None:
+        """Find the summaries of a row: in a file, from a baseline, or from the DAT.
 
         Args:
             name: Row name.
             ratio: Share of the source's words.
 
         Returns:
-            Texts and which were cut; ``None`` if nobody can make them.
+            The summaries; ``None`` if nobody can make them.
         """
         path = self.files.get(f"{name}@{ratio * 100:g}") or self.files.get(name)
         if path is not None:
             return self._from_file(path, self.limits(ratio))
+        if name in ROWS and ROWS[name].system in self.baselines:
+            return Row.of(self._run_baseline(name, ratio))
         keywords = dict(OURS.get(name, {}))
         if name == paper.SEQMAP and self.reranker:
             keywords = {**OURS[paper.NO_RERANKER], "rerank": self.reranker}
         if not keywords:
             return None
-        items = self.run(ratio, keywords)
-        return [item.text for item in items], [False] * len(items)
+        return Row.of(self.run(ratio, keywords))
 
-    def _from_file(self, path: Path, limits: Sequence[int]) -> tuple[list[str], list[bool]]:
+    def _run_baseline(self, name: str, ratio: float) -> list[RunItem]:
+        key = f"{ratio} {name}"
+        if key not in self._done:
+            baseline = self.baselines[ROWS[name].system]
+            limits = self.limits(ratio)
+            self._done[key] = run_baseline(baseline, ROWS[name], self.part.sources, limits)
+        return self._done[key]
+
+    def _from_file(self, path: Path, limits: Sequence[int]) -> Row:
         texts = [item.text for item in read_summaries(path)]
         n_read = len(texts)
         if self.first is not None and len(self.part) < len(texts):
@@ -143,7 +190,7 @@ class Reproduction:
                 f"{path} has {n_read} summaries but the test set has {len(self.part)} items"
             )
         cuts = [cut_at_words(text, limit=limit) for text, limit in zip(texts, limits, strict=True)]
-        return [cut.text for cut in cuts], [cut.truncated for cut in cuts]
+        return Row([cut.text for cut in cuts], [cut.truncated for cut in cuts])
 
 
 def parse_systems(specs: Sequence[str]) -> dict[str, Path]:

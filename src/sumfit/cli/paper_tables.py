@@ -7,10 +7,11 @@ the notes; any row can be filled from a file of summaries instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.bench import measure_speed
-from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, OURS, Reproduction
+from sumfit.cli.bench import machine, measure_speed
+from sumfit.cli.paper_baselines import CTC_SUM, ROWS, profile_of
+from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, OURS, Reproduction, Row
 from sumfit.errors import ConfigError
 from sumfit.evaluation import paper
 from sumfit.evaluation.alignment import Aligner
@@ -20,6 +21,10 @@ from sumfit.evaluation.novelty import novelty
 from sumfit.evaluation.paper import PaperRow
 from sumfit.evaluation.rouge import METRICS, RougeOptions, compare_rouge, rouge
 from sumfit.evaluation.table import Cell, Table
+from sumfit.pipeline import Summarizer
+
+if TYPE_CHECKING:
+    from sumfit.baselines.base import Baseline
 
 __all__ = ["MAKERS"]
 
@@ -44,7 +49,7 @@ def table1(made: Reproduction) -> list[Table]:
     Returns:
         One table per ratio.
     """
-    extra = (EXACT, CONSTRAINED, MBR)
+    extra = _extra(made)
     return [
         _overlap(
             made,
@@ -66,7 +71,7 @@ def table2(made: Reproduction) -> list[Table]:
     Returns:
         The table.
     """
-    rows = {**paper.DUC, **dict.fromkeys((EXACT, CONSTRAINED, MBR))}
+    rows = {**paper.DUC, **dict.fromkeys(_extra(made))}
     return [_overlap(made, "Table 2, DUC 2004, 20 %", 0.20, rows, RougeOptions.duc())]
 
 
@@ -84,17 +89,17 @@ def table4(made: Reproduction) -> list[Table]:
     """
     if made.endpoint is None:
         raise ConfigError("table4 asks a language model; give --endpoint and --judge-model")
-    name = paper.SEQMAP if made.texts_of(paper.SEQMAP, 0.25) else paper.NO_RERANKER
-    ours = made.texts_of(name, 0.25)
+    name = paper.SEQMAP if made.row(paper.SEQMAP, 0.25) else paper.NO_RERANKER
+    ours = made.row(name, 0.25)
     assert ours is not None
     rows: list[tuple[Cell, ...]] = []
     missing = []
     for other, figures in paper.JUDGED.items():
-        theirs = made.texts_of(other, 0.25)
+        theirs = made.row(other, 0.25)
         if theirs is None:
             missing.append(other)
             continue
-        triples = zip(made.part.sources, ours[0], theirs[0], strict=True)
+        triples = zip(made.part.sources, ours.texts, theirs.texts, strict=True)
         result = judge([Pair(*triple) for triple in triples], made.endpoint)
         rates = tuple(100 * result.rate(outcome) for outcome in ("win", "loss", "tie"))
         rows.append((f"{name} vs. {other}", *rates, *figures))
@@ -117,12 +122,13 @@ def table5(made: Reproduction) -> list[Table]:
     sources = [source.lower().split() for source in made.part.sources]
     systems: dict[str, list[list[str]]] = {}
     missing = []
-    for name in (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED):
-        found = made.texts_of(name, 0.25)
+    first = (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED)
+    for name in (*first, *(name for name in _filled(made) if name not in first)):
+        found = made.row(name, 0.25)
         if found is None:
             missing.append(name)
         else:
-            systems[name] = [text.lower().split() for text in found[0]]
+            systems[name] = [text.lower().split() for text in found.texts]
     systems["Human Reference"] = [item[0].lower().split() for item in made.part.references]
     pooled = [words for texts in systems.values() for words in texts]
     aligner = Aligner.fit(sources * len(systems), pooled)
@@ -153,27 +159,34 @@ def table6(made: Reproduction) -> list[Table]:
     texts = [made.part.sources[i % len(made.part)] for i in range(made.n_speed)]
     rows: list[tuple[Cell, ...]] = []
     missing = []
-    for name in (*paper.SPEED, EXACT, CONSTRAINED, MBR):
+    names = (*paper.SPEED, EXACT, CONSTRAINED, MBR)
+    for name in (*names, *(name for name in _filled(made) if name not in names)):
+        fit: Summarizer | Baseline = made.runner.summarizer
+        backend, profile = made.runner.summarizer.backend.name, made.profile
         keywords = dict(OURS.get(name, {}))
         if name == paper.SEQMAP and made.reranker:
             keywords = {**OURS[paper.NO_RERANKER], "rerank": made.reranker}
-        if not keywords:
+        if name in _filled(made):
+            fit = made.baselines[ROWS[name].system]
+            backend, profile = fit.name, profile_of(fit)
+            keywords = dict(ROWS[name].keywords)
+        elif not keywords:
             missing.append(name)
             continue
         speed = measure_speed(
-            made.runner.summarizer,
+            fit,
             texts,
             mode="one",
             ratio=0.25,
             ratio_rule="paper-dat",
-            profile=made.profile,
+            profile=profile,
             keep_short=False,
             **keywords,
         )
         figures = paper.SPEED.get(name, (None, None))
-        rows.append((name, speed.sentences_per_s, speed.words_per_s, *figures))
-    columns = ("model", "sentences/s", "words/s", "paper sentences/s", "paper words/s")
-    note = f"backend {made.runner.summarizer.backend.name}, {made.n_speed} texts after warm-up"
+        rows.append((name, backend, speed.sentences_per_s, speed.words_per_s, *figures))
+    columns = ("model", "backend", "sentences/s", "words/s", "paper sentences/s", "paper words/s")
+    note = f"{made.n_speed} texts after warm-up, {machine()}"
     return [Table("Table 6", columns, tuple(rows), (note, *_left_out(missing)))]
 
 
@@ -240,21 +253,23 @@ def _overlap(
     rule = f"exactly floor({ratio:g}(n+2))+1 words, ending {made.ending}"
     limits = made.limits(ratio)
     results, shown, missing, notes = {}, [], [], []
+    shorter: list[str] = []
     for name, figures in rows.items():
         own = (settings or {}).get(name)
         if own is not None and own.get("rerank", "") is None:
-            found = None
+            found: Row | None = None
         elif own is not None:
             items = made.run(ratio, own)
-            found = [item.text for item in items], [False] * len(items)
+            found = Row.of(items)
         else:
-            found = made.texts_of(name, ratio)
+            found = made.row(name, ratio)
         if found is None:
             missing.append(name)
             continue
-        texts, truncated = found
-        result = rouge(texts, made.part.references, options=options, budget_rule=rule)
-        kept = fidelity(texts, limits=limits, truncated=truncated)
+        result = rouge(found.texts, made.part.references, options=options, budget_rule=rule)
+        kept = fidelity(found.texts, limits=limits, truncated=found.truncated)
+        if found.n_shorter:
+            shorter.append(f"{name} {found.n_shorter}")
         results[name] = result
         total = result.scores["R-Sum"]
         shown.append(
@@ -271,6 +286,16 @@ def _overlap(
         )
     if results:
         notes.append(f"`{next(iter(results.values())).signature}`")
+    if soft := [name for name in results if name in _filled(made) and not ROWS[name].is_exact]:
+        notes.append(
+            f"{'; '.join(soft)}: no length control, so at most that many words, cut after the last "
+            "whole word that fits (% truncate)"
+        )
+    if shorter:
+        notes.append(
+            f"of {len(made.part)} texts, so many have no output of exactly the length and take the "
+            f"best shorter one: {'; '.join(shorter)}"
+        )
     base = results.get(paper.PATHMAP)
     for name, result in results.items():
         if base is not None and result is not base:
@@ -287,5 +312,16 @@ def _left_out(names: Sequence[str]) -> tuple[str, ...]:
         return ()
     return (
         f"left out, each needs a trained baseline or reranker: {'; '.join(names)} "
-        "(give its summaries with --system NAME=FILE)",
+        "(give its directory with --baseline or --reranker, or summaries with --system NAME=FILE)",
     )
+
+
+def _filled(made: Reproduction) -> list[str]:
+    """Rows that the baselines at hand fill."""
+    return [name for name, row in ROWS.items() if row.system in made.baselines]
+
+
+def _extra(made: Reproduction) -> tuple[str, ...]:
+    """Rows of ours that the paper does not have."""
+    summed = (CTC_SUM,) if CTC_SUM in _filled(made) else ()
+    return (*summed, EXACT, CONSTRAINED, MBR)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from sumfit.cli.paper_baselines import load_baselines
 from sumfit.cli.paper_data import read_test_set
 from sumfit.cli.paper_plots import write_plots
 from sumfit.cli.paper_runs import Reproduction, parse_systems
@@ -38,6 +39,13 @@ def reproduce(
     system: Annotated[
         list[str] | None,
         typer.Option(help="Fill a row from a file: NAME=FILE, or NAME@25=FILE for one ratio"),
+    ] = None,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(help="Fill the rows of a trained baseline: its checkpoint, or NAME=DIR"),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Torch device of baselines; a GPU if there is one")
     ] = None,
     reranker: Annotated[Path | None, typer.Option(help="Directory of a trained reranker")] = None,
     ending: Annotated[
@@ -74,6 +82,7 @@ def reproduce(
             if not (name == "table4" and endpoint is None) and not (name == "table2" and not duc)
         ]
     files = parse_systems(system or [])
+    baselines = load_baselines(baseline or [], device=device)
     with contextlib.ExitStack() as stack:
         runner = stack.enter_context(ModelRunner(model, n_processes=processes))
         judge = None
@@ -88,6 +97,7 @@ def reproduce(
                 ending=ending,
                 files=files,
                 reranker=str(reranker) if reranker else None,
+                baselines=baselines,
                 endpoint=judge,
                 first=first,
             )

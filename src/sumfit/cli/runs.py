@@ -9,7 +9,7 @@ import multiprocessing
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -116,11 +116,13 @@ class RunItem:
     Attributes:
         text: The summary; empty where there is none.
         limit: Its limit.
-        origin: ``"model"``, ``"source"`` or ``"cut"``.
+        origin: ``"model"``, ``"source"`` or ``"cut"``; ``"shorter"`` if no output had exactly the
+            length asked for.
         optimal: The search proved it.
         error: Why there is no summary; empty if there is.
         candidates: The n-best list, most probable first, if one was asked for.
         seconds: Time of every stage together.
+        truncated: The model wrote more than fits.
     """
 
     text: str
@@ -130,6 +132,7 @@ class RunItem:
     error: str
     candidates: tuple[Candidate, ...]
     seconds: float
+    truncated: bool = False
 
     @classmethod
     def of(cls, summary: Summary) -> RunItem:
@@ -153,7 +156,16 @@ class RunItem:
                 Candidate(entry.text, entry.log_prob, entry.score) for entry in ordered
             ),
             seconds=sum(summary.timings.values()),
+            truncated=summary.truncated,
         )
+
+    def shortened(self) -> RunItem:
+        """Mark as taken because no output had exactly the length asked for.
+
+        Returns:
+            A changed copy; the same where there is no text at all.
+        """
+        return replace(self, origin="shorter") if self.text else self
 
 
 class ModelRunner:
