@@ -31,7 +31,7 @@ def write_model(folder: Path, system: str, **fields: object) -> Path:
         n_decoder_layers=1,
         max_source_tokens=48,
         min_vertices=4,
-        max_vertices=24,
+        max_vertices=48,
         n_limit_buckets=8,
         dropout=0.0,
     )

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sumfit.cli.paper_baselines import ROWS, load_baselines, run_baseline
+from sumfit.cli.paper_baselines import CTC_SUM, ROWS, load_baselines, run_baseline
 from sumfit.cli.paper_runs import Row
 from sumfit.cli.paper_tables import MAKERS
 from sumfit.cli.reproduce import reproduce as reproduce_command
@@ -94,24 +94,30 @@ def test_rows_are_filled_from_files_and_cut_where_too_long(
 def test_rows_are_filled_from_trained_baselines(
     tiny_model: Path, data: Path, tmp_path: Path
 ) -> None:
-    folders = [write_model(tmp_path / name, name) for name in ("at", "at-leninfo")]
-    arguments = ["--data", str(data), "--device", "cpu", "--baseline", str(folders[0])]
-    arguments += ["--baseline", f"at-leninfo={folders[1]}"]
+    systems = ("at", "at-leninfo", "bert-crf", "ctc")
+    folders = [write_model(tmp_path / name, name) for name in systems]
+    arguments = ["--data", str(data), "--first", "2", "--device", "cpu"]
+    arguments += ["--baseline", str(folders[0])]
+    for name, folder in zip(systems[1:], folders[1:], strict=True):
+        arguments += ["--baseline", f"{name}={folder}"]
     made = tables(invoke(tiny_model, "table1", *arguments))
     for table in made:
         rows = {row["model"]: row for row in table["rows"]}
-        for name in (paper.AT, paper.LENINFO):
+        for name in ROWS:
             assert rows[name]["broken %"] == 0
             assert 0 <= rows[name]["% truncate"] <= 100
+        assert rows[paper.CTC]["% truncate"] == rows[CTC_SUM]["% truncate"] == 0
         assert rows[paper.AT]["paper R-Sum"] > 70
-        assert f"{paper.AT}; {paper.LENINFO}: no length control" in " ".join(table["notes"])
-        assert paper.CTC in table["notes"][-1]
+        assert rows[CTC_SUM]["paper R-Sum"] is None
+        soft = f"{paper.AT}; {paper.LENINFO}; {paper.CRF}: no length control"
+        assert soft in " ".join(table["notes"])
+        assert not [name for name in ROWS if name in table["notes"][-1]]
     (speed,) = tables(invoke(tiny_model, "table6", *arguments))
     backends = {row["model"]: row["backend"] for row in speed["rows"]}
-    assert backends[paper.AT] == backends[paper.LENINFO] == "torch-cpu-fp32"
+    assert {backends[name] for name in ROWS} == {"torch-cpu-fp32"}
     assert backends[paper.PATHMAP] == "onnx-fp32"
     (novelty,) = tables(invoke(tiny_model, "table5", *arguments))
-    assert {paper.AT, paper.LENINFO} <= {row["model"] for row in novelty["rows"]}
+    assert set(ROWS) <= {row["model"] for row in novelty["rows"]}
 
 
 def test_a_search_that_has_no_output_of_the_length_takes_a_shorter_one_and_counts_it() -> None:
