@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,8 @@ class CTCBaseline(Baseline):
         rows = [item.source.ids for item in wanted]
         sizes = [n_slots(item, network.config) for item in wanted]
         source_ids, mask = pad_slots(rows, sizes)
-        frames = network(source_ids.to(self.device), mask.to(self.device)).cpu().numpy()
+        frames = network(source_ids.to(self.device), mask.to(self.device))
+        frames = frames.index_fill(2, self._unusable.to(self.device), -math.inf).cpu().numpy()
         written: list[Written | SumfitError] = []
         for item, size, label_logp in zip(wanted, sizes, frames, strict=True):
             try:
@@ -102,6 +104,15 @@ class CTCBaseline(Baseline):
             proof = (best.optimal, best.gap)
             written.append(Written(best.words, best.log_prob, best.score, *proof))
         return written
+
+    @cached_property
+    def _unusable(self) -> Tensor:
+        """Labels that the search may not use, so that lengths add up to what is measured.
+
+        White space alone, or a byte that is no whole character.
+        """
+        pieces = enumerate(self.tokenizer.piece_bytes)
+        return torch.tensor([i for i, raw in pieces if raw and not _is_word_part(raw)] or [0])
 
     def _best(
         self, wanted: Wanted, label_logp: npt.NDArray[np.float32], options: CTCOptions
@@ -133,6 +144,14 @@ class CTCBaseline(Baseline):
     def _fits(self, found: Hypothesis, wanted: Wanted) -> bool:
         text = self.tokenizer.decode(found.words)
         return bool(text) and wanted.request.accepts(text, tokenizer=self.tokenizer)
+
+
+def _is_word_part(piece: bytes) -> bool:
+    try:
+        text = piece.decode("utf-8").removeprefix(" ")
+    except UnicodeDecodeError:
+        return False
+    return text.isprintable() and bool(text) and " " not in text
 
 
 def n_slots(wanted: Wanted, config: DATConfig) -> int:
