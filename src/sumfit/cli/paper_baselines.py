@@ -122,7 +122,8 @@ def run_baseline(
         return run("max_words", every)
     items = run("exact_words", every)
     missing = [place for place in every if not items[place].text]
-    for place, item in zip(missing, run("max_words", missing), strict=True):
+    again = run("max_words", missing) if missing else []
+    for place, item in zip(missing, again, strict=True):
         items[place] = item.shortened()
     return items
 
