@@ -126,8 +126,9 @@ def _print_line(progress: Progress) -> None:
 def _describe(progress: Progress) -> str:
     values = progress.values
     left = "" if progress.left_s == float("inf") else f"  {progress.left_s / 60:.1f} min left"
+    glance = f"glance {values['glance']:.2f}  " if values["glance"] else ""
     return (
         f"step {progress.step}  loss {values['loss']:.3f}  nll {values['nll']:.3f}  "
-        f"lr {values['lr']:.2e}  grad {values['grad_norm']:.2f}  "
-        f"glance {values['glance']:.2f}  {values['pairs_per_s']:.0f} pairs/s{left}"
+        f"lr {values['lr']:.2e}  grad {values['grad_norm']:.2f}  {glance}"
+        f"{values['pairs_per_s']:.0f} pairs/s{left}"
     )

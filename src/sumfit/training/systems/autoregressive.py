@@ -21,6 +21,8 @@ from sumfit.training.systems.base import LossOptions, System
 
 __all__ = ["ATSystem", "LenInfoSystem"]
 
+_PIECES_PER_WORD = 6  # far more than any headline takes
+
 
 class ATSystem(System):
     """Cross-entropy of the next word, and truncated beam search to validate by."""
@@ -68,6 +70,8 @@ class ATSystem(System):
         found = beam_search(
             network,
             torch.from_numpy(batch.source_ids).to(device),
+            # A network that has learnt little does not end by itself, and the rest is cut anyway.
+            max_pieces=_PIECES_PER_WORD * max(budgets),
             n_words=torch.tensor(list(budgets), device=device) if is_told else None,
         )
         texts = [tokenizer.decode(best.words) for best, *_ in found]
