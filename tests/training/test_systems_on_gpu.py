@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from sumfit.models import DATConfig
+from sumfit.models.config import SYSTEMS
 from sumfit.models.network import build_network
 from sumfit.training.systems import LossOptions, get_system
 
@@ -42,7 +43,7 @@ def make_batch() -> dict[str, torch.Tensor]:
     }
 
 
-@pytest.mark.parametrize("name", ["dat", "at", "at-leninfo"])
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_the_loss_is_that_of_the_cpu_and_does_not_wait(name: str) -> None:
     torch.manual_seed(0)
     network = build_network(name, CONFIG)
