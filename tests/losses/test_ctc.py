@@ -78,6 +78,32 @@ def test_both_kinds_of_item_are_drawn() -> None:
     assert 0 < sum(fits) < len(fits)
 
 
+def test_long_items_agree_with_torch() -> None:
+    generator = torch.Generator().manual_seed(5)
+    n_items, n_slots, n_targets, n_words = 6, 60, 20, 9
+    target_ids = torch.randint(4, n_words, (n_items, n_targets), generator=generator)
+    lengths = torch.tensor([20, 1, 7, 13, 20, 18])
+    slots = torch.tensor([60, 60, 14, 40, 30, 17])
+    target_ids[torch.arange(n_targets) >= lengths[:, None]] = 0
+    logits = torch.randn(n_items, n_slots, n_words, generator=generator)
+    ours, theirs = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+    nll = ctc_nll(label_logp(ours, target_ids), target_ids, n_slots=slots, n_targets=lengths)
+    expected = torch.nn.functional.ctc_loss(
+        theirs[..., 3:].log_softmax(-1).transpose(0, 1),
+        (target_ids - 3).clamp(min=0),
+        slots,
+        lengths,
+        reduction="none",
+        zero_infinity=True,
+    )
+    fits = nll.isfinite()
+    assert 4 <= int(fits.sum()) < n_items
+    torch.testing.assert_close(nll[fits], expected[fits], rtol=1e-5, atol=1e-4)
+    torch.where(fits, nll, 0.0).sum().backward()
+    expected.sum().backward()
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-3, atol=1e-5)
+
+
 def test_gradients_need_no_softmax_below() -> None:
     """The gradient is that of the sum itself, whatever made the scores."""
     _, target_ids, n_slots, n_targets = draw(3)

@@ -82,3 +82,30 @@ def test_beam_search_finds_on_the_gpu_what_it_finds_on_the_cpu(name: str) -> Non
     found = beam_search(network.cuda(), sources.cuda(), n_words=on_device)
     for ours, theirs in zip(found, expected, strict=True):
         assert ours[0].score == pytest.approx(theirs[0].score, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["ctc", "bert-crf"])
+def test_slot_models_label_on_the_gpu_as_on_the_cpu(name: str) -> None:
+    from sumfit.baselines.bert_crf import best_labels
+    from sumfit.models.bert_crf import BertCRF
+    from sumfit.models.ctc import CTC
+
+    torch.manual_seed(0)
+    network = build_network(name, CONFIG).eval()
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.add_(torch.randn_like(weights) * 0.3)
+    batch = make_batch()
+    sources, mask = batch["source_ids"], batch["vertex_mask"]
+    if isinstance(network, CTC):
+        with torch.no_grad():
+            expected = network(sources, mask)
+            found = network.cuda()(sources.cuda(), mask.cuda())
+        torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-3)
+    elif isinstance(network, BertCRF):
+        labellings = best_labels(network, sources, mask)
+        for ours, theirs in zip(
+            best_labels(network.cuda(), sources.cuda(), mask.cuda()), labellings, strict=True
+        ):
+            assert ours.score == pytest.approx(theirs.score, rel=1e-4, abs=1e-2)
+            assert ours.log_prob == pytest.approx(theirs.log_prob, rel=1e-3, abs=1e-2)

@@ -28,8 +28,6 @@ class CTCSystem(System):
     ) -> LossOutput:
         """Return the loss of a batch; see `sumfit.losses.ctc`.
 
-        On CUDA this waits once, because torch's recursion wants the lengths on the host.
-
         Args:
             network: A CTC network.
             batch: Its tensors.
