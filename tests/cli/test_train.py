@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from sumfit.runtime import default_model_path
+
 RECIPE = """
 [data]
 vocab_size = 300
@@ -122,6 +124,26 @@ def test_errors_name_the_remedy(sumfit, recipe, tmp_path):
     missing = sumfit("train", str(tmp_path / "no.toml"))
     assert missing.code == 2
     assert "cannot read recipe" in missing.err
+    where = sumfit("export", "default")
+    assert where.code == 2
+    assert "the embedded model is exported to where --output says; give it" in where.err
     nothing = sumfit("export", str(tmp_path))
     assert nothing.code == 1
     assert nothing.err == f"error: {tmp_path} holds no model.safetensors; give a checkpoint\n"
+
+
+def test_export_of_the_embedded_model_gives_its_weights(sumfit, tmp_path):
+    words = ("--keep-weights", "--precision", "int8")
+    result = sumfit("export", "default", "-o", str(tmp_path / "m"), *words)
+    assert result.code == 0, result.err
+    shipped = json.loads((default_model_path() / "config.json").read_text())
+    config = json.loads((tmp_path / "m" / "config.json").read_text())
+    assert config == shipped
+    assert (tmp_path / "m" / "lexicon.txt.xz").is_file()
+    size = (tmp_path / "m" / "model.safetensors").stat().st_size
+    assert 60e6 < size < 70e6
+    text = "The council closed the old bridge on Tuesday after engineers found cracks in it."
+    with_torch = sumfit(text, "--max-words", "6", "--model", str(tmp_path / "m"), "--backend",
+                        "torch", "--device", "cpu")  # fmt: skip
+    assert with_torch.code == 0, with_torch.err
+    assert 0 < len(with_torch.out.split()) <= 6

@@ -8,12 +8,18 @@ from typing import Annotated, Literal
 
 import typer
 
+from sumfit.errors import ConfigError
+
 __all__ = ["export"]
 
 
 def export(
     checkpoint: Annotated[
-        Path, typer.Argument(help="Checkpoint folder, or a folder of weights-NN.safetensors.")
+        Path,
+        typer.Argument(
+            help="Checkpoint folder, model directory, folder of weights-NN.safetensors, "
+            "or default for the embedded model."
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -27,8 +33,9 @@ def export(
         Literal["both", "int8", "fp32"], typer.Option(help="Which graphs to write.")
     ] = "both",
     words_per_vertex: Annotated[
-        int, typer.Option(help="Words kept at each vertex of the graph.", min=1)
-    ] = 5,
+        int | None,
+        typer.Option(help="Words kept at each vertex of the graph; 5 by default.", min=1),
+    ] = None,
     keep_weights: Annotated[
         bool, typer.Option("--keep-weights", help="Also write float16 weights, for GPUs.")
     ] = False,
@@ -36,8 +43,11 @@ def export(
     """Turn a checkpoint into a model directory that runs without torch."""
     from sumfit.training.export import export_model
     from sumfit.training.pieces import join_pieces
+    from sumfit.training.start import start_directory
 
-    folder = checkpoint
+    folder = start_directory(str(checkpoint))
+    if output is None and folder != checkpoint:
+        raise ConfigError("the embedded model is exported to where --output says; give it")
     if not (folder / "model.safetensors").exists() and any(folder.glob("weights-*.safetensors")):
         folder = join_pieces(folder, folder)
     target = export_model(

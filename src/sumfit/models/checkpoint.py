@@ -21,10 +21,12 @@ from torch import Tensor, nn
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.config import DATConfig
 from sumfit.models.dat import DAT
+from sumfit.models.exported import exported_file, exported_weights
 from sumfit.models.network import Network, build_network
 
 __all__ = [
     "FORMAT",
+    "fill_network",
     "load_model",
     "load_network",
     "load_weights",
@@ -62,10 +64,10 @@ def save_model(
 
 
 def load_model(directory: str | os.PathLike[str]) -> DAT:
-    """Build the DAT that `save_model` wrote, on the CPU, ready for evaluation.
+    """Build the DAT of a model directory, on the CPU, ready for evaluation.
 
     Args:
-        directory: Holds ``config.json`` and ``model.safetensors``.
+        directory: Holds ``config.json`` and ``model.safetensors``, or an exported graph.
 
     Returns:
         The network in evaluation mode.
@@ -100,8 +102,29 @@ def load_network(directory: str | os.PathLike[str]) -> Network:
         network = build_network(read_system(directory), config)
     except ConfigError as error:
         raise IncompatibleModelError(f"{directory}: {error}") from error
-    load_weights(network, Path(directory) / WEIGHTS_FILE)
+    fill_network(network, directory)
     return network.eval()
+
+
+def fill_network(model: Network, directory: str | os.PathLike[str]) -> None:
+    """Fill a network in place from a directory: its weights, or else its exported graph.
+
+    Args:
+        model: The network to fill.
+        directory: Holds ``model.safetensors``, ``model.fp32.onnx`` or ``model.onnx``; the first of
+            these is taken.
+
+    Raises:
+        ModelNotFoundError: If there is none of these.
+        ModelFormatError: If the file is damaged.
+        IncompatibleModelError: If the weights do not fit the architecture.
+    """
+    file = Path(directory) / WEIGHTS_FILE
+    graph = None if file.is_file() else exported_file(directory)
+    if graph is not None and isinstance(model, DAT):
+        _fill(model, exported_weights(graph, model.config), graph)
+    else:
+        load_weights(model, file)
 
 
 def read_system(directory: str | os.PathLike[str]) -> str:
@@ -204,6 +227,10 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
         weights = load_file(file)
     except (SafetensorError, OSError) as error:
         raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
+    _fill(model, weights, file)
+
+
+def _fill(model: nn.Module, weights: Mapping[str, Tensor], file: Path) -> None:
     expected = model.state_dict()
     for name in sorted(expected.keys() | weights.keys()):
         shapes = [tuple(part[name].shape) if name in part else None for part in (weights, expected)]

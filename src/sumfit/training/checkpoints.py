@@ -24,7 +24,7 @@ from torch import Tensor
 from sumfit.config import build, to_mapping
 from sumfit.errors import ModelFormatError, TrainingError
 from sumfit.models.checkpoint import (
-    load_weights,
+    fill_network,
     read_architecture,
     require_system,
     save_model,
@@ -181,7 +181,7 @@ def load_into(folder: Path, model: Network) -> None:
     """Read the weights of a model directory, after comparing systems and architectures.
 
     Args:
-        folder: A model directory.
+        folder: A model directory, with weights or with an exported graph.
         model: The network to fill.
 
     Raises:
@@ -190,7 +190,7 @@ def load_into(folder: Path, model: Network) -> None:
     """
     read_architecture(folder)
     require_system(folder, model.system)
-    load_weights(model, folder / "model.safetensors")
+    fill_network(model, folder)
 
 
 def _folders(output: Path) -> list[Path]:

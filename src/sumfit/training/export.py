@@ -32,6 +32,7 @@ _FIELDS = (
     "bonus",
     "mbr_temperature",
     "profiles",
+    "scripts",
     "max_source",
     "recipe",
 )
@@ -44,7 +45,7 @@ def export_model(
     lexicon: str | Path | None = None,
     name: str = "",
     precisions: Sequence[Literal["int8", "fp32"]] = ("int8", "fp32"),
-    words_per_vertex: int = 5,
+    words_per_vertex: int | None = None,
     keep_weights: bool = False,
 ) -> Path:
     """Write a model directory from the averaged weights of a checkpoint.
@@ -52,10 +53,11 @@ def export_model(
     Args:
         checkpoint: A checkpoint folder, ``best``, or pieces joined again.
         output: Directory to make; one that exists keeps its lexicon and model card.
-        lexicon: Lexicon file to copy; that of ``output`` or of the checkpoint if not given.
+        lexicon: Lexicon file to copy; that of ``output``, the checkpoint or its run if not given.
         name: Name of the model; the recipe's if empty.
         precisions: Graphs to write.
-        words_per_vertex: ``M``, words kept at each vertex.
+        words_per_vertex: ``M``, words kept at each vertex; as many as the model that the training
+            started from, else 5, if not given.
         keep_weights: Also write ``model.safetensors`` (float16), for the torch backend.
 
     Returns:
@@ -83,6 +85,7 @@ def export_model(
     config |= {key: fields[key] for key in _FIELDS if key in fields}
     config["name"] = name or fields.get("name", output.name)
     config["architecture"] = fields["architecture"]
+    words_per_vertex = words_per_vertex or int(fields.get("words_per_vertex", 5))
     config["words_per_vertex"] = words_per_vertex
 
     def fill(part: Path) -> None:
@@ -99,7 +102,9 @@ def export_model(
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
         candidates = [Path(lexicon)] if lexicon else []
-        candidates += [folder / "lexicon.txt.xz" for folder in (output, checkpoint)]
+        candidates += [
+            folder / "lexicon.txt.xz" for folder in (output, checkpoint, checkpoint.parent)
+        ]
         for source in candidates:
             if source.is_file():
                 shutil.copyfile(source, part / "lexicon.txt.xz")

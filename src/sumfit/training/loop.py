@@ -31,6 +31,7 @@ from sumfit.training.loader import BatchStream, MicroBatch, Position, Prefetcher
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import INSTALLED, Recipe
+from sumfit.training.start import start_directory, start_fields
 from sumfit.training.systems import LossOptions, get_system
 from sumfit.training.validation import Validator
 
@@ -328,6 +329,7 @@ class Trainer:
             "name": recipe.name,
             "tokenizer_sha256": self._tokenizer.fingerprint,
             "ending": "eos",
+            **start_fields(recipe.start.model),
             "profiles": list(recipe.data.profiles) or profiles,
             "max_source": recipe.data.max_source,
             "recipe": to_mapping(recipe),
@@ -385,7 +387,7 @@ def _start_from(model: Network, recipe: Recipe, tokenizer: Tokenizer) -> None:
     if minilm:
         init_from_minilm(model, tokenizer, None if minilm == INSTALLED else minilm)
     if recipe.start.model:
-        checkpoints.load_into(Path(recipe.start.model), model)
+        checkpoints.load_into(start_directory(recipe.start.model), model)
 
 
 def _describe(micro: MicroBatch) -> str:

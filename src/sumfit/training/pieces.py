@@ -15,7 +15,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from sumfit.errors import ModelFormatError, ModelNotFoundError
-from sumfit.models.checkpoint import save_weights
+from sumfit.models.checkpoint import read_architecture, save_weights
+from sumfit.models.exported import exported_file, exported_weights
 
 __all__ = ["averaged_weights", "join_pieces", "write_pieces"]
 
@@ -26,10 +27,11 @@ def averaged_weights(folder: str | Path) -> dict[str, Tensor]:
     """Read the weights of a checkpoint that are worth keeping.
 
     Args:
-        folder: A checkpoint, or any model directory with ``model.safetensors``.
+        folder: A checkpoint, or any model directory.
 
     Returns:
-        The moving average where the checkpoint has one, else the weights themselves.
+        The moving average where the checkpoint has one, else the weights themselves; those of the
+        exported graph where there is nothing else.
 
     Raises:
         ModelNotFoundError: If there are no weights.
@@ -37,6 +39,9 @@ def averaged_weights(folder: str | Path) -> dict[str, Tensor]:
     """
     folder = Path(folder)
     if not (folder / "model.safetensors").is_file():
+        graph = exported_file(folder)
+        if graph is not None:
+            return exported_weights(graph, read_architecture(folder))
         raise ModelNotFoundError(f"{folder} holds no model.safetensors; give a checkpoint")
     try:
         weights = load_file(folder / "model.safetensors")

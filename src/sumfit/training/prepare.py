@@ -19,11 +19,12 @@ from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.scripts import scripts_of
 from sumfit.training.recipe import Recipe
+from sumfit.training.start import start_lexicon
 
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
 
-__all__ = ["build_lexicon", "ensure_corpus", "pack", "train_tokenizer"]
+__all__ = ["build_lexicon", "ensure_corpus", "keep_lexicon", "pack", "train_tokenizer"]
 
 logger = logging.getLogger(__name__)
 _RARE_SCRIPT = 0.01  # share of the words
@@ -98,6 +99,32 @@ def build_lexicon(recipe: Recipe, *, min_count: int = 2) -> Lexicon:
         if not scripts[word] & rare
         and (len(word) > 1 or word.lower() == word.upper() or word in _LETTER_WORDS)
     )
+
+
+def keep_lexicon(recipe: Recipe) -> Path | None:
+    """Write the lexicon of the model that a run starts from, with the words of the run's own texts.
+
+    `sumfit.training.export` takes it from the run's directory. Where the run starts from no model
+    with a lexicon, or its lexicon is there already, nothing is written.
+
+    Args:
+        recipe: Names the model and the sets.
+
+    Returns:
+        The file, if there is one now.
+    """
+    file = recipe.output / "lexicon.txt.xz"
+    if file.exists():
+        return file
+    lexicon = start_lexicon(recipe.start.model)
+    if lexicon is None:
+        return None
+    words = set(lexicon)
+    if not missing_files(recipe.data.sets, Path(recipe.data_dir)):
+        words.update(build_lexicon(recipe))
+    recipe.output.mkdir(parents=True, exist_ok=True)
+    type(lexicon).from_bytes(words).save(file)
+    return file
 
 
 def pack(

@@ -19,6 +19,7 @@ from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec, missing_files
 from sumfit.errors import ConfigError
 from sumfit.models.config import DATConfig, SystemName
+from sumfit.training.start import start_directory, with_start
 
 __all__ = [
     "INSTALLED",
@@ -89,7 +90,8 @@ class StartSection:
     Attributes:
         minilm: MiniLM's weights for body and embeddings: its directory, a file made by
             ``sumfit data start-weights``, or ``installed`` for the package that carries them.
-        model: Directory of an earlier sumfit model or checkpoint of the same architecture.
+        model: Directory of an earlier sumfit model or checkpoint; ``default`` for the embedded one.
+            What the recipe does not say of architecture and tokenizer is taken from there.
     """
 
     minilm: str = ""
@@ -343,7 +345,8 @@ class Recipe:
                 problems.append(f"data.tokenizer {self.data.tokenizer} does not exist")
         for key in ("minilm", "model"):
             value = getattr(self.start, key)
-            if value and value != INSTALLED and not Path(value).exists():
+            path = start_directory(value) if key == "model" else Path(value)
+            if value and value != INSTALLED and not path.exists():
                 problems.append(f"start.{key} {value} does not exist")
         return problems
 
@@ -414,7 +417,7 @@ def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str
 def _read(path: str | Path, overrides: Sequence[str]) -> dict[str, Any]:
     values = read_toml(path, overrides)
     values.setdefault("name", Path(path).stem)
-    return values
+    return with_start(values)
 
 
 def _build(values: dict[str, Any]) -> Recipe:

@@ -12,7 +12,7 @@ from sumfit.errors import ConfigError
 from sumfit.training import checkpoints
 from sumfit.training.loop import Progress, Trainer, TrainResult
 from sumfit.training.parallel import Processes
-from sumfit.training.prepare import ensure_corpus
+from sumfit.training.prepare import ensure_corpus, keep_lexicon
 from sumfit.training.recipe import Recipe
 
 __all__ = ["train"]
@@ -57,6 +57,7 @@ def train(
     try:
         if processes.is_first:
             ensure_corpus(recipe, n_workers=n_workers)
+            keep_lexicon(recipe)
         processes.wait()
         tokenizer = ensure_corpus(recipe)
         recipe = recipe.with_vocab(tokenizer.vocab_size)

@@ -1,0 +1,106 @@
+"""What a run takes from the model it starts from, besides its weights.
+
+Owns the name ``default`` for the embedded model, and what a recipe with ``start.model`` need not
+say: the architecture, the tokenizer, the settings tuned for the model, its lexicon. Does not own
+weights (`sumfit.models.checkpoint`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sumfit.runtime.directory import default_model_path
+
+if TYPE_CHECKING:
+    from sumfit.decoding.lexicon import Lexicon
+
+__all__ = ["DEFAULT", "start_directory", "start_fields", "start_lexicon", "with_start"]
+
+DEFAULT = "default"
+_TUNED = ("ending", "bonus", "mbr_temperature", "scripts", "words_per_vertex")
+
+
+def start_directory(model: str) -> Path:
+    """Find the directory that ``start.model`` names.
+
+    Args:
+        model: ``default`` for the embedded model, else a directory.
+
+    Returns:
+        The directory, whether or not it is there.
+    """
+    return default_model_path() if model == DEFAULT else Path(model)
+
+
+def with_start(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill in what a recipe leaves to the model it starts from.
+
+    Taken over, each unless the recipe has it: every number of the architecture, the longest source,
+    and the tokenizer where there is no packed corpus. A directory that cannot be read changes
+    nothing; it is reported with the other files of the recipe.
+
+    Args:
+        values: The recipe as read from its file.
+
+    Returns:
+        A changed copy; ``values`` itself if it starts from no model.
+    """
+    start = values.get("start")
+    model = start.get("model") if isinstance(start, Mapping) else None
+    if not isinstance(model, str) or not model:
+        return dict(values)
+    directory = start_directory(model)
+    config = _config(directory)
+    architecture = config.get("architecture")
+    result = dict(values)
+    section, data = values.get("model", {}), values.get("data", {})
+    if isinstance(architecture, Mapping) and isinstance(section, Mapping):
+        own = {key: value for key, value in architecture.items() if key != "vocab_size"}
+        result["model"] = own | dict(section)
+    if isinstance(data, Mapping):
+        found: dict[str, Any] = {}
+        if isinstance(config.get("max_source"), int):
+            found["max_source"] = config["max_source"]
+        if not data.get("corpus") and (directory / "tokenizer.json").is_file():
+            found["tokenizer"] = str(directory / "tokenizer.json")
+        result["data"] = found | dict(data)
+    return result
+
+
+def start_fields(model: str) -> dict[str, Any]:
+    """Read the settings that were tuned for a model.
+
+    Args:
+        model: ``start.model``; empty for none.
+
+    Returns:
+        Fields for ``config.json``.
+    """
+    config = _config(start_directory(model)) if model else {}
+    return {key: config[key] for key in _TUNED if key in config}
+
+
+def start_lexicon(model: str) -> Lexicon | None:
+    """Read the lexicon of a model.
+
+    Args:
+        model: ``start.model``; empty for none.
+
+    Returns:
+        Its lexicon, if it has one.
+    """
+    from sumfit.decoding.lexicon import Lexicon
+
+    file = start_directory(model) / "lexicon.txt.xz"
+    return Lexicon.load(file) if model and file.is_file() else None
+
+
+def _config(directory: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
