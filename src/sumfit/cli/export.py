@@ -40,9 +40,10 @@ def export(
         bool, typer.Option("--keep-weights", help="Also write float16 weights, for GPUs.")
     ] = False,
 ) -> None:
-    """Turn a checkpoint into a model directory that runs without torch."""
+    """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch."""
     from sumfit.training.export import export_model
     from sumfit.training.pieces import join_pieces
+    from sumfit.training.reranking.files import export_reranker, is_reranker
     from sumfit.training.start import start_directory
 
     folder = start_directory(str(checkpoint))
@@ -50,15 +51,24 @@ def export(
         raise ConfigError("the embedded model is exported to where --output says; give it")
     if not (folder / "model.safetensors").exists() and any(folder.glob("weights-*.safetensors")):
         folder = join_pieces(folder, folder)
-    target = export_model(
-        folder,
-        output or folder / "exported",
-        lexicon=lexicon,
-        name=name,
-        precisions=("int8", "fp32") if precision == "both" else (precision,),
-        words_per_vertex=words_per_vertex,
-        keep_weights=keep_weights,
+    output = output or folder / "exported"
+    precisions: tuple[Literal["int8", "fp32"], ...] = (
+        ("int8", "fp32") if precision == "both" else (precision,)
     )
+    if is_reranker(folder):
+        target = export_reranker(
+            folder, output, name=name, precisions=precisions, keep_weights=keep_weights
+        )
+    else:
+        target = export_model(
+            folder,
+            output,
+            lexicon=lexicon,
+            name=name,
+            precisions=precisions,
+            words_per_vertex=words_per_vertex,
+            keep_weights=keep_weights,
+        )
     for file in sorted(target.iterdir()):
         print(f"{file.stat().st_size / 2**20:8.2f} MiB  {file.name}", file=sys.stderr)
     print(target)

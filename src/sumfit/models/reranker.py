@@ -43,6 +43,9 @@ class Reranker(nn.Module):
         self.joint = Block(block, reads_source=True)
         self.head = RankHead(shape) if shape.head == "rank" else PooledHead(shape)
         self.apply(init_weights)
+        for part in self.head.children():
+            assert isinstance(part, nn.Linear)
+            part.reset_parameters()  # larger: what reaches the encoder passes through it
 
     def forward(
         self, source_ids: Tensor, candidate_ids: Tensor, features: Tensor | None = None
@@ -68,7 +71,9 @@ class Reranker(nn.Module):
         mask = candidate_ids != self.shape.pad_id
         joined = words.view(n_lists, n_candidates * size, -1)
         read = self.joint(joined, mask.flatten(1), memory, source_mask)
-        logits: Tensor = self.head(read.view_as(words), mask, features)
+        # Candidates differ by little: the head stays in float32.
+        with torch.autocast(read.device.type, enabled=False):
+            logits: Tensor = self.head(read.view_as(words).float(), mask, features)
         return logits.masked_fill(~mask.any(-1), -math.inf)
 
     def encode(self, ids: Tensor) -> tuple[Tensor, Tensor]:

@@ -127,5 +127,6 @@ def join_pieces(folder: str | Path, output: str | Path) -> Path:
     output.mkdir(parents=True, exist_ok=True)
     save_weights(weights, output / "model.safetensors")
     for name in _BESIDE:
-        shutil.copyfile(folder / name, output / name)
+        if output.resolve() != folder.resolve():
+            shutil.copyfile(folder / name, output / name)
     return output

@@ -25,7 +25,13 @@ from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape
 from sumfit.training.checkpoints import TrainingState, write_atomically
 from sumfit.training.pieces import averaged_weights
 
-__all__ = ["export_reranker", "load_reranker", "load_training", "save_checkpoint"]
+__all__ = [
+    "export_reranker",
+    "is_reranker",
+    "load_reranker",
+    "load_training",
+    "save_checkpoint",
+]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
 
@@ -86,6 +92,22 @@ def load_training(folder: Path, model: Reranker) -> tuple[TrainingState, dict[st
         raise ModelFormatError(
             f"{folder} cannot be resumed from: {error}; remove it to resume from an earlier one"
         ) from error
+
+
+def is_reranker(folder: str | Path) -> bool:
+    """Say whether a directory holds a reranker rather than a summarizer.
+
+    Args:
+        folder: The directory.
+
+    Returns:
+        The verdict; ``False`` where there is no readable ``config.json``.
+    """
+    try:
+        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+        return bool(config.get("format") == RERANKER_FORMAT)
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def load_reranker(folder: str | Path) -> tuple[Reranker, dict[str, Any]]:
@@ -154,6 +176,10 @@ def export_reranker(
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
     model, config = load_reranker(checkpoint)
     config["name"] = name or config.get("name", output.name)
+    recipe = dict(config.get("recipe", {}))
+    for place in ("output_dir", "train", "valid"):  # of the machine; "lists" says what they were
+        recipe.pop(place, None)
+    config["recipe"] = {**recipe, "encoder": {**recipe.get("encoder", {}), "start": ""}}
 
     def fill(part: Path) -> None:
         for precision in precisions:

@@ -404,6 +404,7 @@ def _fields(
         "tokenizer_sha256": metas[0].tokenizer_sha256,
         "models": sorted({meta.model for meta in metas}),
         "model_sha256": sorted({meta.model_sha256 for meta in metas}),
+        "lists": [f"{meta.model}: {meta.data}" for meta in metas],
         "seen_in_training": any(meta.seen_in_training for meta in metas),
         "profiles": sorted({name for meta in metas for name in meta.profiles}),
         "mbr_temperature": metas[0].mbr_temperature,
