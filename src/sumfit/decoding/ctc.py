@@ -232,15 +232,19 @@ def _stand_ins(frames: Frames, labels: npt.NDArray[np.int64], options: DecodeOpt
 
     Two of each kind, so that one may follow the other as two different labels may.
     """
-    rest = np.setdiff1d(np.arange(frames.shape[1]), labels)
-    pairs = np.stack([options.unit_cost[rest], options.first_cost[rest]], axis=1)
-    kinds, kind = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
-    order = np.argsort(kind.ravel(), kind="stable")
-    starts = np.searchsorted(kind.ravel()[order], np.arange(len(kinds)))
+    is_rest = np.ones(frames.shape[1], dtype=bool)
+    is_rest[labels] = False
+    rest = np.flatnonzero(is_rest)
+    cost = options.unit_cost[rest].astype(np.int64)
+    first = options.first_cost[rest].astype(np.int64)
+    kind = cost * (1 + first.max()) + first
+    if kind.max() < np.iinfo(np.int16).max:
+        kind = kind.astype(np.int16)  # sorted by radix
+    order = np.argsort(kind, kind="stable")
+    starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
     best = np.maximum.reduceat(frames[:, rest[order]], starts, axis=1).astype(np.float64)
-    return _StandIns(
-        np.repeat(best, 2, axis=1), np.repeat(kinds[:, 0], 2), np.repeat(kinds[:, 1], 2)
-    )
+    own = order[starts]
+    return _StandIns(np.repeat(best, 2, axis=1), np.repeat(cost[own], 2), np.repeat(first[own], 2))
 
 
 def _by_prefix_beam(frames: Frames, blank: int, options: DecodeOptions) -> list[Hypothesis]:
