@@ -12,10 +12,12 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from sumfit.errors import IncompatibleModelError, ModelNotFoundError
+from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models import DAT, DATConfig, init_from_minilm, write_start_weights
+from sumfit.models.bert_crf import BertCRF
+from sumfit.models.ctc import CTC
 from sumfit.models.minilm import transplant
-from sumfit.models.network import build_network
+from sumfit.models.network import Network, build_network
 
 WIDTH, N_LAYERS, N_HEADS, FFN = 24, 2, 12, 40
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "sat", "."]
@@ -194,10 +196,16 @@ def test_pieces_take_the_mean_of_their_word_pieces(small_bert: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"width": 36}, "width must be 24 to start from MiniLM, was 36"),
-        ({"n_heads": 6}, "n_heads must be 12 to start from MiniLM, was 6"),
-        ({"n_encoder_layers": 3}, "n_encoder_layers must be at most 2 to start from MiniLM, was 3"),
-        ({"max_vertices": 20}, "max_vertices must be at most 16 to start from MiniLM, was 20"),
+        ({"width": 36}, "width must be 24 to start from these weights, was 36"),
+        ({"n_heads": 6}, "n_heads must be 12 to start from these weights, was 6"),
+        (
+            {"n_encoder_layers": 3},
+            "n_encoder_layers must be at most 2 to start from these weights, was 3",
+        ),
+        (
+            {"max_vertices": 20},
+            "max_vertices must be at most 16 to start from these weights, was 20",
+        ),
     ],
 )
 def test_other_architectures_are_refused(
@@ -205,6 +213,67 @@ def test_other_architectures_are_refused(
 ) -> None:
     with pytest.raises(IncompatibleModelError, match=message):
         init_from_minilm(DAT(config(**changes)), FewPieces(), small_bert)
+
+
+def test_a_larger_berts_directory_serves_if_the_shape_is_its_own(
+    small_bert: Path, tmp_path: Path
+) -> None:
+    """Names with a prefix, heads from config.json, heads of other tasks ignored."""
+    weights = load_file(small_bert / "model.safetensors")
+    named = {f"bert.{name}": values for name, values in weights.items()}
+    named["cls.predictions.bias"] = torch.zeros(len(VOCABULARY))
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    save_file(named, folder / "model.safetensors")
+    (folder / "tokenizer.json").write_text((small_bert / "tokenizer.json").read_text())
+    fields = {"model_type": "bert", "hidden_act": "gelu", "num_attention_heads": 8}
+    (folder / "config.json").write_text(json.dumps(fields))
+    model, same = DAT(config(n_heads=8)), DAT(config())
+    init_from_minilm(model, FewPieces(), folder)
+    init_from_minilm(same, FewPieces(), small_bert)
+    assert model.encoder[1].ffn_in.weight.equal(same.encoder[1].ffn_in.weight)
+    assert model.embedding.weight.equal(same.embedding.weight)
+    with pytest.raises(IncompatibleModelError, match="n_heads must be 8 to start from these"):
+        init_from_minilm(DAT(config()), FewPieces(), folder)
+    write_start_weights(FewPieces(), tmp_path / "start.safetensors", folder)
+    with pytest.raises(IncompatibleModelError, match="n_heads must be 8 to start from these"):
+        init_from_minilm(DAT(config()), FewPieces(), tmp_path / "start.safetensors")
+
+
+@pytest.mark.parametrize("kind", [CTC, BertCRF])
+def test_a_stack_higher_than_the_weights_begins_again(
+    kind: type[Network], small_bert: Path
+) -> None:
+    model = kind(config(n_encoder_layers=1, n_decoder_layers=4, max_vertices=16))
+    init_from_minilm(model, FewPieces(), small_bert)
+    stack = [*model.encoder, *model.decoder]
+    weights = load_file(small_bert / "model.safetensors")
+    for number, block in enumerate(stack):
+        expected = weights[f"encoder.layer.{number % N_LAYERS}.output.dense.weight"]
+        assert block.ffn_out.weight.equal(expected)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "error", "message"),
+    [
+        ("config.json", '{"model_type": "gpt2"}', IncompatibleModelError, "a model of type 'gpt2'"),
+        ("config.json", '{"hidden_act": "relu"}', IncompatibleModelError, "activation 'relu'"),
+        ("config.json", "[]", ModelFormatError, r"config\.json is damaged"),
+        ("model.safetensors", "x", ModelFormatError, r"model\.safetensors is damaged"),
+    ],
+)
+def test_what_is_no_bert_is_refused_by_name(
+    small_bert: Path, file: str, content: str, error: type[Exception], message: str
+) -> None:
+    (small_bert / file).write_text(content)
+    with pytest.raises(error, match=message):
+        init_from_minilm(DAT(config()), FewPieces(), small_bert)
+
+
+def test_weights_without_word_embeddings_are_refused(small_bert: Path) -> None:
+    save_file({"wte.weight": torch.zeros(2, 2)}, small_bert / "model.safetensors")
+    with pytest.raises(IncompatibleModelError, match="holds no BERT: its weights lack embeddings"):
+        init_from_minilm(DAT(config()), FewPieces(), small_bert)
 
 
 def test_missing_weights_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

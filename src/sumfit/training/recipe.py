@@ -89,7 +89,8 @@ class StartSection:
 
     Attributes:
         minilm: MiniLM's weights for body and embeddings: its directory, a file made by
-            ``sumfit data start-weights``, or ``installed`` for the package that carries them.
+            ``sumfit data start-weights``, or ``installed`` for the package that carries them; or
+            the directory of another BERT of the network's shape.
         model: Directory of an earlier sumfit model or checkpoint; ``default`` for the embedded one.
             What the recipe does not say of architecture and tokenizer is taken from there.
     """
