@@ -23,7 +23,7 @@ from .conftest import read_metrics
 SYSTEMS = {
     "at": ["optimizer.lr=6e-3"],
     "at-leninfo": ["model.n_limit_buckets=16", "optimizer.lr=6e-3"],
-    "ctc": ["model.max_vertices=96", "model.min_vertices=16", "optimizer.lr=4e-3"],
+    "ctc": ["model.min_vertices=16", "optimizer.lr=4e-3"],
     "bert-crf": ["model.min_vertices=16", "model.n_candidates=16", "optimizer.lr=4e-3"],
 }
 SLOTS = ("ctc", "bert-crf")  # write at places of the source: they learn to copy from few pairs

@@ -3,9 +3,10 @@
 Owns `CTC`, after the length-controlled CTC summariser of Liu et al. 2022 (NAUS, NACC). Does not own
 its loss (`sumfit.losses.ctc`) or its decoding (`sumfit.decoding.ctc`).
 
-The lower blocks read the source. Their states are spread evenly over at least as many slots, whose
-number follows the rule that sizes the DAT's graphs, and the upper blocks turn slots into labels: a
-piece, or the blank. There is no attention to the source, because every slot is a place of it.
+The lower blocks read the source. Their states are spread evenly over slots, whose number follows
+the rule that sizes the DAT's graphs (with ``vertex_scale`` 1, one for every source piece between
+the two bounds), and the upper blocks turn slots into labels: a piece, or the blank. There is no
+attention to the source, because every slot is a place of it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sumfit.errors import ConfigError
 from sumfit.models.config import MASK, DATConfig
 from sumfit.models.layers import Block, Entry, init_weights
 from sumfit.models.network import Network
@@ -39,17 +39,8 @@ class CTC(Network):
         Args:
             config: The shape; ``vertex_scale``, ``min_vertices`` and ``max_vertices`` size the
                 slots.
-
-        Raises:
-            ConfigError: If a source could have fewer slots than tokens.
         """
         super().__init__()
-        if config.vertex_scale < 1 or config.max_vertices < config.max_source_tokens:
-            raise ConfigError(
-                "CTC needs a slot for every source token: vertex_scale must be at least 1, was "
-                f"{config.vertex_scale}, and max_vertices at least max_source_tokens "
-                f"{config.max_source_tokens}, was {config.max_vertices}"
-            )
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.width)
         self.source_entry = Entry(config, config.max_source_tokens)
@@ -67,7 +58,7 @@ class CTC(Network):
 
         Args:
             source_ids: ``(B, T)`` int64, pad 0, at least one token a row.
-            mask: ``(B, S)`` ``True`` = real slot; at least as many as tokens.
+            mask: ``(B, S)`` ``True`` = real slot.
 
         Returns:
             ``(B, S, V)`` float32; `BLANK` and the pieces share the probability.
@@ -79,7 +70,7 @@ class CTC(Network):
 
         Args:
             source_ids: ``(B, T)`` int64, pad 0, at least one token a row.
-            mask: ``(B, S)`` ``True`` = real slot; at least as many as tokens.
+            mask: ``(B, S)`` ``True`` = real slot.
 
         Returns:
             ``(B, S, D)``.
@@ -107,7 +98,9 @@ class CTC(Network):
 
 
 def spread(n_source: Tensor, mask: Tensor) -> Tensor:
-    """Say which source token each slot stands for: every token in order, equally often.
+    """Say which source token each slot stands for: in order, each about equally often.
+
+    Where there are fewer slots than tokens, some have none.
 
     Args:
         n_source: ``(B,)`` tokens of each source.
