@@ -231,3 +231,28 @@ def test_a_file_of_another_length_is_named(tiny_model: Path, data: Path, tmp_pat
     result = invoke(tiny_model, "table5", "--data", str(data), "--system", system)
     assert isinstance(result.exception, InputError)
     assert "at.txt has 1 summaries but the test set has 6 items" in str(result.exception)
+
+
+def test_table_9_has_a_row_for_every_reranker_given(
+    tiny_model: Path, data: Path, tmp_path: Path
+) -> None:
+    from sumfit.training.reranking.files import export_reranker
+    from tests.tiny_reranker import write_checkpoint
+
+    folder = write_checkpoint(tiny_model, tmp_path / "c", head="rank", n_features=0)[0]
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"profiles": []}))
+    place = export_reranker(folder, tmp_path / "r", precisions=["fp32"])
+    arguments = [f"--reranker={place}", f"--reranker=no rank embedding={place}"]
+    arguments += [f"--reranker=with features={place}", f"--reranker=ours={place}"]
+    (table,) = tables(invoke(tiny_model, "table9", "--data", str(data), *arguments))
+    shown = [row["model"] for row in table["rows"]]
+    assert shown == [paper.NO_RERANKER, "all parts", "no rank embedding", "with features"]
+    assert "no label smoothing; no pretraining" in table["notes"][-1]
+    first = tables(invoke(tiny_model, "table1", "--data", str(data), *arguments))[0]
+    shown = [row["model"] for row in first["rows"]]
+    assert paper.SEQMAP in shown
+    assert "exact SeqMAP, constrained, reranked (ours)" in shown
+    wrong = invoke(tiny_model, "table9", "--data", str(data), "--reranker", "ours=nowhere")
+    assert isinstance(wrong.exception, ConfigError)
+    assert "--reranker ours: there is no directory nowhere" in str(wrong.exception)

@@ -19,29 +19,13 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import Hypothesis
 from sumfit.models.reranker import Reranker
-from sumfit.models.reranker_config import RerankerShape
 from sumfit.pipeline import Summarizer
 from sumfit.rerank import get_reranker
-from sumfit.rerank.features import FEATURES
 from sumfit.rerank.neural import NeuralReranker
-from sumfit.text import Tokenizer
-from sumfit.training.reranking.files import export_reranker, save_checkpoint
+from sumfit.training.reranking.files import export_reranker
 from tests.tiny_model import TEXTS, write_model
+from tests.tiny_reranker import write_checkpoint
 
-FIELDS: dict[str, Any] = {
-    "encoder": "sumfit",
-    "width": 16,
-    "n_heads": 2,
-    "ffn_width": 24,
-    "n_layers": 1,
-    "n_positions": 64,
-    "max_source": 48,
-    "max_candidate": 24,
-    "n_candidates": 5,
-    "n_features": len(FEATURES),
-    "head_width": 8,
-    "dropout": 0.0,
-}
 SOURCE = TEXTS[0]
 CANDIDATES = ["bridge closed", "engineers closed the old bridge", "cracks found in supports"]
 
@@ -49,29 +33,6 @@ CANDIDATES = ["bridge closed", "engineers closed the old bridge", "cracks found 
 @pytest.fixture(scope="module")
 def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_model(tmp_path_factory.mktemp("m") / "model")
-
-
-def write_checkpoint(model_dir: Path, folder: Path, **changes: Any) -> tuple[Path, Reranker]:
-    """A reranker with random, sharp weights, for the tiny model."""
-    tokenizer = Tokenizer.from_file(model_dir / "tokenizer.json")
-    shape = RerankerShape.from_dict({**FIELDS, "vocab_size": tokenizer.vocab_size, **changes})
-    torch.manual_seed(5)
-    network = Reranker(shape).eval()
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            if "norm" not in name:
-                parameter.mul_(6)
-    fields = {
-        "name": "tiny-reranker",
-        "tokenizer_sha256": tokenizer.fingerprint,
-        "models": ["tiny-copy"],
-        "profiles": ["natural"],
-        "mbr_temperature": 2.0,
-        "features": list(FEATURES),
-        "weight": 0.1,
-    }
-    save_checkpoint(folder, model=network, fields=fields, tokenizer=model_dir / "tokenizer.json")
-    return folder, network
 
 
 @pytest.fixture(scope="module")

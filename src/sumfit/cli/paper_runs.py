@@ -24,13 +24,25 @@ from sumfit.length import resolve_budget
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline
 
-__all__ = ["CONSTRAINED", "EXACT", "MBR", "OURS", "Reproduction", "Row", "parse_systems"]
+__all__ = [
+    "CONSTRAINED",
+    "EXACT",
+    "MBR",
+    "NEURAL",
+    "OURS",
+    "Reproduction",
+    "Row",
+    "parse_rerankers",
+    "parse_systems",
+]
 
-EXACT, CONSTRAINED, MBR = (
+EXACT, CONSTRAINED, MBR, NEURAL = (
     "exact SeqMAP (ours)",
     "exact SeqMAP, constrained (ours)",
     "exact SeqMAP, constrained, MBR (ours)",
+    "exact SeqMAP, constrained, reranked (ours)",
 )
+_PAPERS, _OURS = "paper", "ours"  # names of rerankers that fill more rows than those of Table 9
 _TABLE = {"method": "seqmap-table", "constraints": False}
 OURS: Mapping[str, Mapping[str, Any]] = {
     paper.PATHMAP: {"method": "pathmap", "constraints": False},
@@ -81,7 +93,9 @@ class Reproduction:
         part: The test set.
         ending: Objective: ``"eos"``, or ``"any"`` as in the paper.
         files: Summaries by row name, or by ``name@ratio``.
-        reranker: Directory of a trained reranker; ``None`` leaves its rows out.
+        rerankers: Directories of trained rerankers by name: ``paper`` for the rows of SeqMAP with
+            the paper's reranker, ``ours`` for constrained exact SeqMAP with ours, and the rows of
+            Table 9 by their names. Without one its rows are left out.
         baselines: Trained baselines by system.
         endpoint: The judge of Table 4; ``None`` leaves the table out.
         n_speed: Texts timed for Table 6.
@@ -92,7 +106,7 @@ class Reproduction:
     part: EvaluationSet
     ending: str = "eos"
     files: Mapping[str, Path] = field(default_factory=dict)
-    reranker: str | None = None
+    rerankers: Mapping[str, str] = field(default_factory=dict)
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     n_speed: int = 100
@@ -165,12 +179,45 @@ class Reproduction:
             return self._from_file(path, self.limits(ratio))
         if name in ROWS and ROWS[name].system in self.baselines:
             return Row.of(self._run_baseline(name, ratio))
-        keywords = dict(OURS.get(name, {}))
+        keywords = self.keywords(name)
+        return Row.of(self.run(ratio, keywords)) if keywords else None
+
+    def keywords(self, name: str) -> dict[str, Any]:
+        """Say how the DAT makes a row.
+
+        Args:
+            name: Row name.
+
+        Returns:
+            Method and options; empty if it cannot.
+        """
         if name == paper.SEQMAP and self.reranker:
-            keywords = {**OURS[paper.NO_RERANKER], "rerank": self.reranker}
-        if not keywords:
-            return None
-        return Row.of(self.run(ratio, keywords))
+            return {**OURS[paper.NO_RERANKER], "rerank": self.reranker}
+        if name == NEURAL and _OURS in self.rerankers:
+            return {**OURS[CONSTRAINED], "rerank": self.rerankers[_OURS]}
+        return dict(OURS.get(name, {}))
+
+    @property
+    def reranker(self) -> str | None:
+        """The paper's reranker, ``None`` if it is not at hand."""
+        return self.rerankers.get(_PAPERS)
+
+    def ablation(self) -> dict[str, dict[str, Any]]:
+        """Say how the rows of Table 9 are made: those of its rerankers that are at hand.
+
+        Returns:
+            Method and options by row name; a reranker of any other name has a row of its own.
+        """
+        rows = {**self.rerankers}
+        rows.pop(_OURS, None)
+        plain = rows.pop(_PAPERS, None)
+        first = next(iter(paper.ABLATIONS["table9"]))
+        if plain and first not in rows:
+            rows = {first: plain, **rows}
+        return {
+            name: {**_TABLE, "beam_size": _list_length(path), "words_per_vertex": 5, "rerank": path}
+            for name, path in rows.items()
+        }
 
     def _run_baseline(self, name: str, ratio: float) -> list[RunItem]:
         key = f"{ratio} {name}"
@@ -191,6 +238,34 @@ class Reproduction:
             )
         cuts = [cut_at_words(text, limit=limit) for text, limit in zip(texts, limits, strict=True)]
         return Row([cut.text for cut in cuts], [cut.truncated for cut in cuts])
+
+
+def _list_length(reranker: str) -> int:
+    """``K`` that a reranker was trained with."""
+    from sumfit.rerank.neural import read_config
+
+    return read_config(Path(reranker) / "config.json").architecture.n_candidates
+
+
+def parse_rerankers(specs: Sequence[str]) -> dict[str, str]:
+    """Read ``DIR`` and ``NAME=DIR`` arguments.
+
+    Args:
+        specs: The arguments; a directory alone is the paper's reranker.
+
+    Returns:
+        Directories by name.
+
+    Raises:
+        ConfigError: If a directory does not exist.
+    """
+    found = {}
+    for spec in specs:
+        name, _, path = spec.rpartition("=")
+        if not Path(path).is_dir():
+            raise ConfigError(f"--reranker {name or _PAPERS}: there is no directory {path}")
+        found[name or _PAPERS] = path
+    return found
 
 
 def parse_systems(specs: Sequence[str]) -> dict[str, Path]:

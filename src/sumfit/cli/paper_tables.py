@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sumfit.cli.bench import machine, measure_speed
 from sumfit.cli.paper_baselines import CTC_SUM, ROWS, profile_of
-from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, OURS, Reproduction, Row
+from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, NEURAL, OURS, Reproduction, Row
 from sumfit.errors import ConfigError
 from sumfit.evaluation import paper
 from sumfit.evaluation.alignment import Aligner
@@ -159,13 +159,11 @@ def table6(made: Reproduction) -> list[Table]:
     texts = [made.part.sources[i % len(made.part)] for i in range(made.n_speed)]
     rows: list[tuple[Cell, ...]] = []
     missing = []
-    names = (*paper.SPEED, EXACT, CONSTRAINED, MBR)
+    names = (*paper.SPEED, EXACT, CONSTRAINED, MBR, NEURAL)
     for name in (*names, *(name for name in _filled(made) if name not in names)):
         fit: Summarizer | Baseline = made.runner.summarizer
         backend, profile = made.runner.summarizer.backend.name, made.profile
-        keywords = dict(OURS.get(name, {}))
-        if name == paper.SEQMAP and made.reranker:
-            keywords = {**OURS[paper.NO_RERANKER], "rerank": made.reranker}
+        keywords = made.keywords(name)
         if name in _filled(made):
             fit = made.baselines[ROWS[name].system]
             backend, profile = fit.name, profile_of(fit)
@@ -207,7 +205,8 @@ def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], l
             if found:
                 keywords = {**base, option: int(value)}
                 if label == paper.SEQMAP:
-                    keywords["rerank"] = made.reranker
+                    # One trained for this very list, or the paper's.
+                    keywords["rerank"] = made.rerankers.get(f"{letter}={value}", made.reranker)
                 settings[row] = keywords
         rows = {**paper.ABLATIONS[name], EXACT: None}
         title = f"Table {name[-1]}, {paper.TABLES[name]}, 25 %"
@@ -217,7 +216,9 @@ def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], l
 
 
 def table9(made: Reproduction) -> list[Table]:
-    """Make Table 9: parts of the neural reranker, from files of reranked summaries.
+    """Make Table 9: parts of the neural reranker, from rerankers or files of summaries.
+
+    ``K`` is that of each reranker. The row without a reranker is with the paper's ``K`` of 20.
 
     Args:
         made: What to make it from.
@@ -225,8 +226,11 @@ def table9(made: Reproduction) -> list[Table]:
     Returns:
         The table.
     """
-    rows = paper.ABLATIONS["table9"]
-    return [_overlap(made, "Table 9, 25 %, K = 10, V = 5", 0.25, rows, RougeOptions())]
+    settings: dict[str, Mapping[str, Any]] = dict(made.ablation())
+    rows: dict[str, PaperRow | None] = {paper.NO_RERANKER: None, **paper.ABLATIONS["table9"]}
+    rows |= {name: None for name in settings if name not in rows}
+    title = f"Table 9, {paper.TABLES['table9']}, 25 %, V = 5 (the paper's K: 10)"
+    return [_overlap(made, title, 0.25, rows, RougeOptions(), settings)]
 
 
 MAKERS: dict[str, Callable[[Reproduction], list[Table]]] = {
@@ -296,12 +300,13 @@ def _overlap(
             f"of {len(made.part)} texts, so many have no output of exactly the length and take the "
             f"best shorter one: {'; '.join(shorter)}"
         )
-    base = results.get(paper.PATHMAP)
+    base_name = paper.PATHMAP if paper.PATHMAP in results else paper.NO_RERANKER
+    base = results.get(base_name)
     for name, result in results.items():
         if base is not None and result is not base:
             paired = compare_rouge(result, base)["R-Sum"]
             notes.append(
-                f"{name} minus {paper.PATHMAP}: R-Sum {paired.delta:+.2f} "
+                f"{name} minus {base_name}: R-Sum {paired.delta:+.2f} "
                 f"({paired.low:+.2f} to {paired.high:+.2f}, p = {paired.p_value:.3f})"
             )
     return Table(title, _COLUMNS, tuple(shown), (*notes, *_left_out(missing)))
@@ -324,4 +329,4 @@ def _filled(made: Reproduction) -> list[str]:
 def _extra(made: Reproduction) -> tuple[str, ...]:
     """Rows of ours that the paper does not have."""
     summed = (CTC_SUM,) if CTC_SUM in _filled(made) else ()
-    return (*summed, EXACT, CONSTRAINED, MBR)
+    return (*summed, EXACT, CONSTRAINED, MBR, NEURAL)

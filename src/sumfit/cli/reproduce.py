@@ -11,7 +11,7 @@ import typer
 from sumfit.cli.paper_baselines import load_baselines
 from sumfit.cli.paper_data import read_test_set
 from sumfit.cli.paper_plots import write_plots
-from sumfit.cli.paper_runs import Reproduction, parse_systems
+from sumfit.cli.paper_runs import Reproduction, parse_rerankers, parse_systems
 from sumfit.cli.paper_tables import MAKERS
 from sumfit.cli.runs import ModelRunner
 from sumfit.errors import ConfigError
@@ -47,7 +47,13 @@ def reproduce(
     device: Annotated[
         str | None, typer.Option(help="Torch device of baselines; a GPU if there is one")
     ] = None,
-    reranker: Annotated[Path | None, typer.Option(help="Directory of a trained reranker")] = None,
+    reranker: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Trained rerankers: DIR for the paper's, ours=DIR, or NAME=DIR with the name of a "
+            "row of table9"
+        ),
+    ] = None,
     ending: Annotated[
         Literal["eos", "any"], typer.Option(help="Objective; the paper's search used any")
     ] = "eos",
@@ -96,7 +102,7 @@ def reproduce(
                 part=read_test_set(path, first=first),
                 ending=ending,
                 files=files,
-                reranker=str(reranker) if reranker else None,
+                rerankers=parse_rerankers(reranker or []),
                 baselines=baselines,
                 endpoint=judge,
                 first=first,
