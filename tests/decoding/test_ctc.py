@@ -86,6 +86,53 @@ def test_prefix_beam_with_room_for_everything_is_the_enumerated_maximum_of_sums(
         assert [item.score for item in found] == pytest.approx(scores[:3], abs=1e-9)
 
 
+def slow_prefix_beam(frames, blank, *, unit_cost, budget, beam_size, n_labels):
+    """The prefix beam in dictionaries: mass of a prefix that ends in a blank, or in its label."""
+    beams = {0: {(): (0.0, -math.inf)}}
+    for frame in frames:
+        grown = {}
+
+        def add(spent, words, in_blank, in_label, grown=grown):
+            prefixes = grown.setdefault(spent, {})
+            old = prefixes.get(words, (-math.inf, -math.inf))
+            prefixes[words] = (np.logaddexp(old[0], in_blank), np.logaddexp(old[1], in_label))
+
+        for spent, prefixes in beams.items():
+            for words, (in_blank, in_label) in prefixes.items():
+                whole = np.logaddexp(in_blank, in_label)
+                stay = in_label + frame[words[-1]] if words else -math.inf
+                add(spent, words, whole + frame[blank], stay)
+                for v in np.argsort(-frame)[:n_labels].tolist():
+                    before = in_blank if words and words[-1] == v else whole
+                    if v != blank and spent + unit_cost[v] <= budget.high:
+                        add(spent + unit_cost[v], (*words, v), -math.inf, before + frame[v])
+        beams = {
+            spent: dict(sorted(some.items(), key=lambda item: -np.logaddexp(*item[1]))[:beam_size])
+            for spent, some in grown.items()
+        }
+    found = [w for spent, some in beams.items() if spent >= budget.low for w in some if w]
+    return sorted(found, key=lambda words: -ctc_log_prob(frames, words, blank=blank))
+
+
+def test_compiled_prefix_beam_is_the_slow_one():
+    rng = np.random.default_rng(77)
+    for size in (1, 3, 8):
+        frames = rng.normal(size=(14, 9)) * 1.5
+        frames -= np.logaddexp.reduce(frames, axis=1, keepdims=True)
+        options = {"unit_cost": rng.integers(0, 3, size=9), "budget": LengthBudget(min=2, max=6)}
+        expected = slow_prefix_beam(frames, 4, beam_size=size, n_labels=5, **options)
+        found = ctc_decode(
+            frames,
+            blank=4,
+            method="prefix-beam",
+            beam_size=size,
+            labels_per_frame=5,
+            n_best=50,
+            **options,
+        )
+        assert [item.words for item in found] == expected[:50]
+
+
 def test_string_probability_is_the_sum_over_alignments():
     rng = np.random.default_rng(74)
     for _ in range(60):

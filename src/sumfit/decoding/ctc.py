@@ -8,7 +8,6 @@ decoders are not involved.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.decoding.kernels.ctc import best_alignment, string_log_prob
+from sumfit.decoding.kernels.ctc_beam import prefix_beam
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import BudgetError, ConfigError, GraphError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -29,7 +29,6 @@ CTC_METHODS = ("alignment", "prefix-beam")
 _MORE_LABELS = 4  # times as many labels, where those looked at are not proved to be enough
 _TOLERANCE = 1e-3  # how far above 1 a frame's probabilities may sum (float32 softmax noise)
 Frames = npt.NDArray[np.floating[Any]]
-_Prefixes = dict[tuple[int, ...], tuple[float, float]]
 
 
 def ctc_decode(
@@ -248,61 +247,32 @@ def _stand_ins(frames: Frames, labels: npt.NDArray[np.int64], options: DecodeOpt
 
 
 def _by_prefix_beam(frames: Frames, blank: int, options: DecodeOptions) -> list[Hypothesis]:
-    """Sum alignments into prefixes, K per cost (Eq. A14): mass by "ends in blank" or "in label"."""
-    beams: dict[int, _Prefixes] = {0: {(): (0.0, -np.inf)}}
-    for frame in frames.astype(np.float64):
-        labels = [v for v in _best_labels(frame, options.words_per_vertex) if v != blank]
-        grown: dict[int, _Prefixes] = {}
-        for spent, prefixes in beams.items():
-            for words, (in_blank, in_label) in prefixes.items():
-                whole = np.logaddexp(in_blank, in_label)
-                stay = in_label + frame[words[-1]] if words else -np.inf
-                _add(grown, spent, words, whole + frame[blank], stay)
-                for v in labels:
-                    total = spent + int((options.unit_cost if words else options.first_cost)[v])
-                    before = in_blank if words and words[-1] == v else whole
-                    if total <= options.budget.high:
-                        _add(grown, total, (*words, v), -np.inf, before + frame[v])
-        beams = {spent: _best_prefixes(prefixes, options) for spent, prefixes in grown.items()}
-    found = []
-    for spent, prefixes in beams.items():
-        for words in prefixes:
-            if words and spent >= options.budget.low:
-                log_prob = ctc_log_prob(frames, words, blank=blank)
-                score = log_prob + options.bonus * len(words)
-                found.append(Hypothesis(words, log_prob, score, spent))
-    found = [item for item in found if item.log_prob > -np.inf]
-    return sorted(found, key=lambda item: (-item.score, item.words))[: options.n_best]
-
-
-def _best_labels(frame: Frames, n_kept: int | None) -> list[int]:
-    chosen = np.arange(frame.size)
-    if n_kept is not None and n_kept < frame.size:
-        chosen = np.argpartition(frame, frame.size - n_kept)[-n_kept:]
-    return [v for v in chosen.tolist() if frame[v] > -np.inf]
-
-
-def _add(
-    grown: dict[int, _Prefixes],
-    spent: int,
-    words: tuple[int, ...],
-    in_blank: float,
-    in_label: float,
-) -> None:
-    prefixes = grown.setdefault(spent, {})
-    old_blank, old_label = prefixes.get(words, (-np.inf, -np.inf))
-    prefixes[words] = (
-        float(np.logaddexp(old_blank, in_blank)),
-        float(np.logaddexp(old_label, in_label)),
+    """Sum alignments into prefixes, K per cost (Eq. A14)."""
+    n_labels = frames.shape[1]
+    n_kept = min(options.words_per_vertex or n_labels, n_labels)
+    top = np.argpartition(frames, n_labels - n_kept, axis=1)[:, -n_kept:]
+    labels = np.union1d(top, [blank])
+    scores, log_probs, costs, lengths, strings = prefix_beam(
+        frames[:, labels].astype(np.float64),
+        int(np.searchsorted(labels, blank)),
+        np.searchsorted(labels, np.sort(top, axis=1)),
+        options.unit_cost[labels].astype(np.int64),
+        options.first_cost[labels].astype(np.int64),
+        options.budget.low,
+        options.budget.high,
+        options.bonus,
+        options.beam_size,
     )
-
-
-def _best_prefixes(prefixes: _Prefixes, options: DecodeOptions) -> _Prefixes:
-    def rank(item: tuple[tuple[int, ...], tuple[float, float]]) -> tuple[float, tuple[int, ...]]:
-        words, mass = item
-        return (-float(np.logaddexp(*mass)) - options.bonus * len(words), words)
-
-    return dict(heapq.nsmallest(options.beam_size, prefixes.items(), key=rank))
+    found = [
+        Hypothesis(
+            words=tuple(labels[strings[i, : lengths[i]]].tolist()),
+            log_prob=float(log_probs[i]),
+            score=float(scores[i]),
+            cost=int(costs[i]),
+        )
+        for i in range(len(scores))
+    ]
+    return sorted(found, key=lambda item: (-item.score, item.words))[: options.n_best]
 
 
 def _cost_of(words: tuple[int, ...], options: DecodeOptions) -> int:

@@ -4,7 +4,8 @@ Owns `viterbi` on batched tensors:
 
 .. math:: \max_y \sum_s e_s(y_s) + t(y_{s-1}, y_s)
 
-over the candidates of each slot. Does not own the candidates or the scores.
+over the candidates of each slot, by Eq. A15 with the maximum for the sum. Does not own candidates
+or scores.
 """
 
 from __future__ import annotations

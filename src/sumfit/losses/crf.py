@@ -161,7 +161,7 @@ def forbid_leaving(transition: Tensor, candidates: Tensor, *, end: int) -> Tenso
 
 
 def log_partition(emission: Tensor, transition: Tensor, mask: Tensor) -> Tensor:
-    """Sum over all labellings, in logs. Time O(S K²) an item, in S steps over the batch.
+    """Sum over all labellings, in logs (Eq. A15). Time O(S K²) an item, in S steps over the batch.
 
     Args:
         emission: ``(B, S, K)`` float32 scores, those of the start in the first slot included.
