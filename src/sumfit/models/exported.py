@@ -18,10 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
 import torch.nn.functional as F
-from onnx import numpy_helper
 from torch import Tensor
 
 from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
@@ -90,11 +88,16 @@ class _Constants:
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise ModelNotFoundError(f"{path} is not there; give an exported model")
+        # Only here: training from a checkpoint needs no onnx.
+        import onnx
+        from onnx import numpy_helper
+
         try:
             graph = onnx.load(path).graph
         except Exception as error:  # protobuf's own error classes
             raise ModelFormatError(f"{path} is damaged ({error}); copy the model again") from error
         self.path = path
+        self._to_array = numpy_helper.to_array
         self._values = {
             tensor.name: tensor for tensor in graph.initializer if tensor.name is not None
         }
@@ -110,7 +113,7 @@ class _Constants:
                 f"{self.path} has no {name}: it was not exported from this architecture; "
                 "use the config.json that came with it"
             )
-        values = numpy_helper.to_array(self._values[name])
+        values = self._to_array(self._values[name])
         return torch.from_numpy(np.array(values, dtype=np.float32))
 
     def rows(self, name: str) -> Tensor:

@@ -146,7 +146,8 @@ class _Maker:
         self._texts = texts
         self._n_workers = n_workers
         self._predictor: Predictor | None = None
-        if (Path(spec.model) / "model.safetensors").is_file():
+        # An exported model runs on every core by itself, unless a GPU is asked for.
+        if (Path(spec.model) / "model.safetensors").is_file() or device.startswith("cuda"):
             from sumfit.training.nbest.predict import Predictor
 
             self._predictor = Predictor(
