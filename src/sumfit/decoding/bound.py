@@ -23,14 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.kernels.bound import (
-    KINDS,
-    Steps,
-    by_vertex,
-    costs_outside,
-    fill_bounds,
-    sparse_columns,
-)
+from sumfit.decoding.costs import costs_outside
+from sumfit.decoding.kernels.bound import KINDS, fill_bounds
 from sumfit.decoding.kernels.search import Graph
 from sumfit.decoding.kernels.state import (
     LETTERS,
@@ -38,6 +32,7 @@ from sumfit.decoding.kernels.state import (
     Rules,
     no_rules,
 )
+from sumfit.decoding.kernels.steps import Steps, in_runs
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
 
@@ -49,7 +44,7 @@ IntArray = npt.NDArray[np.int64]
 _NEVER = 2**31 - 1  # cost of a word that does not exist
 # Probabilities below this share of the best at their vertex enter the bound through the padding
 # vector that stands for the largest of them; searched sequences always get theirs.
-_NEGLIGIBLE = 2e-3
+_NEGLIGIBLE = 1e-2
 _MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 
@@ -105,8 +100,11 @@ class SearchTables:
         end = np.ascontiguousarray(links[1:-1, -1]) if options.ending == "eos" else np.ones(n)
         rules = no_rules() if options.constraints is None else options.constraints.rules
         kinds, joins, gains, needed = _context(dag, options)
-        cost = options.unit_cost[dag.word_ids].astype(np.int64)
-        first_cost = options.first_cost[dag.word_ids].astype(np.int64)
+        ids = dag.word_ids
+        cost = options.unit_cost[ids].astype(np.int64)
+        is_same = options.first_cost is options.unit_cost
+        first_cost = cost if is_same else options.first_cost[ids].astype(np.int64)
+        has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
         low, high = options.budget.low, _most_cost(options, n)
         graph = Graph(
             link=np.ascontiguousarray(links[1:-1, 1:-1]),
@@ -114,13 +112,13 @@ class SearchTables:
             end=end,
             prob=prob,
             other=other,
-            other_costs=_costs_outside(dag, options.unit_cost, high),
-            other_first_costs=_costs_outside(dag, options.first_cost, high),
-            ids=dag.word_ids.astype(np.int64),
+            other_costs=costs_outside(options.unit_cost, ids, high) if has_other else _NONE,
+            other_first_costs=costs_outside(options.first_cost, ids, high) if has_other else _NONE,
+            ids=ids.astype(np.int64),
             cost=cost,
             first_cost=first_cost,
-            steps=_steps(cost, high, kinds, gains),
-            first_steps=_steps(first_cost, high, kinds, gains),
+            steps=_steps(cost, high, kinds, joins, gains),
+            first_steps=_steps(first_cost, high, kinds, joins, gains),
             joins=joins,
             table=_NO_TABLE,
             scale=_NO_SCALE,
@@ -179,13 +177,16 @@ class SearchTables:
         graph = self.graph
         spent = np.concatenate([graph.spent, words])
         bits = (graph.needed + 1) << np.arange(spent.size, dtype=np.int64)
+        new_bits = bits[graph.spent.size :]
+
+        def split(steps: Steps) -> Steps:
+            return _split(steps, graph.ids, graph.joins, self.rules, words, new_bits)
+
         tighter = graph._replace(
             spent=spent,
             spent_bit=bits,
-            steps=_split(graph.steps, graph.ids, self.rules, words, bits[graph.spent.size :]),
-            first_steps=_split(
-                graph.first_steps, graph.ids, self.rules, words, bits[graph.spent.size :]
-            ),
+            steps=split(graph.steps),
+            first_steps=split(graph.first_steps),
             n_repeats=np.zeros_like(graph.n_repeats),
         )
         return self._rebuilt(tighter)
@@ -289,19 +290,23 @@ def _context(
     return kinds, joins, gains, (1 << n_needed) - 1
 
 
-def _steps(cost: IntArray, high: int, kinds: IntArray, gains: IntArray) -> Steps:
-    order = np.argsort(cost, kind="stable")
-    order = order[(cost[order] <= high) & (kinds[order] != REJECTED)]
-    return Steps(
-        word=order,
-        cost=cost[order],
-        kind=kinds[order],
-        gain=gains[order],
-        blocked=np.zeros(order.size, dtype=np.int64),
-    )
+def _steps(
+    cost: IntArray, high: int, kinds: IntArray, joins: npt.NDArray[np.bool_], gains: IntArray
+) -> Steps:
+    """One step for each candidate that costs no more than the limit."""
+    word = np.flatnonzero((cost <= high) & (kinds != REJECTED))
+    blocked = np.zeros(word.size, dtype=np.int64)
+    return Steps(*in_runs(word, cost[word], kinds[word], gains[word], blocked, joins))
 
 
-def _split(steps: Steps, ids: IntArray, rules: Rules, words: IntArray, bits: IntArray) -> Steps:
+def _split(
+    steps: Steps,
+    ids: IntArray,
+    joins: npt.NDArray[np.bool_],
+    rules: Rules,
+    words: IntArray,
+    bits: IntArray,
+) -> Steps:
     """Let words be written only once: closed, they turn their bit on; longer, they are others."""
     rows: list[tuple[int, int, int, int, int]] = []
     bit_of = dict(zip(words.tolist(), bits.tolist(), strict=True))
@@ -320,15 +325,8 @@ def _split(steps: Steps, ids: IntArray, rules: Rules, words: IntArray, bits: Int
         rows.append((word, cost, kind if kind > 2 else kind + 3, gain | bit, blocked | bit))
         if kind < 2:
             rows.append((word, cost, 2, gain, blocked))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-    return Steps(*(np.ascontiguousarray(column) for column in table.T))
-
-
-def _costs_outside(dag: DAG, costs: IntArray | npt.NDArray[np.int32], high: int) -> IntArray:
-    """Distinct costs within the limit of the words that are no candidates, ascending."""
-    if dag.n_candidates == dag.vocab_size or not (dag.other_logp[1:-1] > -np.inf).any():
-        return np.zeros(0, dtype=np.int64)
-    return np.asarray(costs_outside(costs, dag.word_ids, high), dtype=np.int64)
+    table = np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(-1, 5).T)
+    return Steps(*in_runs(*table, joins))
 
 
 def _most_cost(options: DecodeOptions, n: int) -> int:
@@ -345,45 +343,23 @@ def _most_cost(options: DecodeOptions, n: int) -> int:
 
 def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
     """Fill the table of bounds of a graph."""
-    n_words, n = graph.prob.shape
-    steps = graph.steps
+    n = graph.prob.shape[1]
     least_first = np.concatenate([graph.first_steps.cost[:1], graph.other_first_costs[:1]])
     n_layers = max(0, high - int(least_first.min(initial=high))) + 1
-    usable = np.zeros(n_words, dtype=np.bool_)
-    usable[steps.word] = True
-    start = np.empty(n_words + 1, dtype=np.int64)
-    vertex = np.empty(n_words * n, dtype=np.int64)
-    value = np.empty(n_words * n)
-    dropped = np.empty(n)
-    sparse_columns(graph.prob, usable, _NEGLIGIBLE, start, vertex, value, dropped)
-    free_entries = n * int(np.searchsorted(steps.cost, 1))
-    free_start = np.empty(n + 1, dtype=np.int64)
-    free_step = np.empty(free_entries, dtype=np.int64)
-    free_value = np.empty(free_entries)
-    by_vertex(steps, start, vertex, value, free_start, free_step, free_value)
     n_sets = (graph.needed + 1) << int(graph.spent.size)
     table = np.empty((n_sets, KINDS if rules.is_on else 1, n_layers, n))
     scale = np.empty(n_layers)
     fill_bounds(
         graph.link,
-        np.ascontiguousarray(graph.link.T),
         graph.end,
-        steps,
-        graph.joins,
-        start,
-        vertex,
-        value,
-        dropped,
-        free_start,
-        free_step,
-        free_value,
+        graph.prob,
+        _NEGLIGIBLE,
+        graph.steps,
         graph.other,
         graph.other_costs[graph.other_costs < n_layers],
         high - low,
         graph.needed,
         table,
-        np.empty_like(table),
-        np.empty((n_sets, n_layers, n)),
         scale,
     )
     return graph._replace(table=table, scale=scale)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.kernels.words import most_outside, top_words
+from sumfit.decoding.kernels.words import best_words
 from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
@@ -128,6 +128,7 @@ def as_hypotheses(
     problem: SearchProblem,
     sequences: Sequence[tuple[int, ...]],
     *,
+    log_probs: npt.NDArray[np.float64] | None = None,
     with_path: bool = False,
 ) -> list[Hypothesis]:
     """Score finished sequences exactly, best first, ties by token ids.
@@ -135,6 +136,7 @@ def as_hypotheses(
     Args:
         problem: The problem they solve.
         sequences: Different sequences of vocabulary ids, each within the budget.
+        log_probs: Their exact natural-log probabilities, if known already.
         with_path: Fill in the best path of each.
 
     Returns:
@@ -142,7 +144,8 @@ def as_hypotheses(
         certificate; sequences of probability 0 are left out.
     """
     options = problem.options
-    log_probs = marginal_log_probs(problem.dag, sequences, ending=options.ending)
+    if log_probs is None:
+        log_probs = marginal_log_probs(problem.dag, sequences, ending=options.ending)
     found = [
         Hypothesis(
             words=words,
@@ -171,16 +174,15 @@ def keep_best_words(dag: DAG, words_per_vertex: int | None) -> DAG:
         return dag
     if dag.n_candidates < _MANY or words_per_vertex >= dag.n_candidates or dag.n_vertices < 3:
         return dag.restrict(words_per_vertex)
-    words = np.ascontiguousarray(dag.word_logp, dtype=np.float32)
-    kept = np.unique(top_words(words, words_per_vertex)[1:-1])
-    kept = kept[kept >= 0]
+    logp = np.ascontiguousarray(dag.word_logp, dtype=np.float32)
+    kept, words, outside = best_words(logp, words_per_vertex)
     if kept.size == 0:
         return dag.restrict(words_per_vertex)
     return DAG(
         word_ids=dag.word_ids[kept],
-        word_logp=np.ascontiguousarray(words[:, kept]),
+        word_logp=words,
         link_logp=dag.link_logp,
-        other_logp=np.maximum(dag.other_logp, most_outside(words, kept)),
+        other_logp=np.maximum(dag.other_logp, outside),
         vocab_size=dag.vocab_size,
     )
 

@@ -46,9 +46,9 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
     if problem.low > problem.high:
         raise infeasible(problem)
     n_top = min(options.words_per_vertex or dag.n_candidates, dag.n_candidates)
-    links = np.exp(problem.link_logp.T, dtype=np.float64)
+    links = np.exp(problem.link_logp, dtype=np.float64)
     columns, lengths = fill_table(
-        np.ascontiguousarray(links),
+        np.ascontiguousarray(links.T),
         problem.word_logp,
         top_words(problem.word_logp, n_top),
         problem.cost,
@@ -58,7 +58,8 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
         options.beam_size,
         options.bonus,
     )
-    found = as_hypotheses(problem, _best(problem, columns, lengths))
+    sequences, log_probs = _best(problem, links, columns, lengths)
+    found = as_hypotheses(problem, sequences, log_probs=log_probs)
     if not found:
         raise infeasible(problem)
     n_cells = (problem.high + 1) * (dag.n_vertices - 2)
@@ -66,18 +67,21 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
 
 
 def _best(
-    problem: SearchProblem, columns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
-) -> list[tuple[int, ...]]:
+    problem: SearchProblem,
+    links: npt.NDArray[np.float64],
+    columns: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+) -> tuple[list[tuple[int, ...]], npt.NDArray[np.float64]]:
     """Score everything the table ends with exactly, and keep the ``n_best`` of it."""
     options = problem.options
     alike = np.lexsort(columns.T[::-1])  # neighbours share their beginnings
     columns, lengths = columns[alike], lengths[alike]
     flat = columns[columns >= 0]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
-    links = np.exp(problem.link_logp, dtype=np.float64)
     log_probs = marginals(
         problem.link_logp, links, problem.word_logp, flat, offsets, problem.any_ending
     )
     scores = log_probs + options.bonus * lengths
     order = np.argsort(-scores, kind="stable")[: options.n_best]
-    return [problem.words_of(columns[i, : lengths[i]].tolist()) for i in order]
+    words = [problem.words_of(columns[i, : lengths[i]].tolist()) for i in order]
+    return words, log_probs[order]

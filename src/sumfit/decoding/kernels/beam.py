@@ -12,11 +12,18 @@ import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.search import child_of, make_child, make_root, value_of
+from sumfit.decoding.kernels.state import INNER
 
 __all__ = ["run_beam"]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@njit(**INNER)
 def _record(  # type: ignore[no-untyped-def]
     found, found_score, found_rest, n_found, score, rest, columns
 ):
@@ -28,15 +35,15 @@ def _record(  # type: ignore[no-untyped-def]
     while at > 0 and score > found_score[at - 1]:
         found_score[at] = found_score[at - 1]
         found_rest[at] = found_rest[at - 1]
-        found[at] = found[at - 1]
+        _copy(found[at - 1], found[at])
         at -= 1
     found_score[at] = score
     found_rest[at] = rest
-    found[at] = columns
+    _copy(columns, found[at])
     return min(n_found + 1, n_best)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _best_children(  # type: ignore[no-untyped-def]
     rules, graph, nodes, begin, end, scratch, child, worth
 ):
@@ -46,7 +53,7 @@ def _best_children(  # type: ignore[no-untyped-def]
         worth[node] = value_of(nodes, node, child[node]) if child[node] >= 0 else -math.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _best_parent(worth, begin, end):  # type: ignore[no-untyped-def]
     best = begin
     for node in range(begin + 1, end):
@@ -55,7 +62,7 @@ def _best_parent(worth, begin, end):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _dive(  # type: ignore[no-untyped-def]
     rules, graph, nodes, columns, found, found_score, found_rest, slack, mass, scratch
 ):
@@ -71,7 +78,7 @@ def _dive(  # type: ignore[no-untyped-def]
             return length
         node = 1 + length % 2
         make_child(rules, graph, nodes, top, w, node, slack, mass)
-        columns[node] = columns[top]
+        _copy(columns[top], columns[node])
         columns[node, length] = w
         score, rest = nodes.score[node], nodes.rest[node]
         _record(found, found_score, found_rest, 0, score, rest, columns[node])
@@ -79,30 +86,30 @@ def _dive(  # type: ignore[no-untyped-def]
     return found.shape[1]
 
 
-@njit(cache=True, nogil=True)
-def run_beam(  # type: ignore[no-untyped-def]
-    rules, graph, nodes, columns, found, found_score, found_rest, high, slack
+@njit(**INNER)
+def _search(  # type: ignore[no-untyped-def]
+    rules,
+    graph,
+    nodes,
+    columns,
+    found,
+    found_score,
+    found_rest,
+    high,
+    slack,
+    mass,
+    scratch,
+    child,
+    worth,
 ):
-    """Search prefixes piece by piece (Eq. A10); row 0 is the empty prefix.
-
-    ``nodes`` has 1 + 2K rows, used by turns for one length and the next; ``columns`` (1 + 2K, n)
-    their words; ``found`` (N, n) receives the best finished sequences, padded with -1,
-    ``found_score`` and ``found_rest`` (N,) their scores and what they leave unspent. Children
-    that cannot enter the list any more are left unmade. Returns how many sequences were found,
-    the bound on every prefix left out, the bound on every sequence with a word outside the
-    candidates, and how many prefixes were made.
-    """
+    """`run_beam`, with room for sums."""
     n_best, n = found.shape
     beam_size = (columns.shape[0] - 1) // 2
     found_score[:] = -math.inf
     found[:] = -1
     columns[:] = -1
-    mass = np.empty(n)
-    scratch = np.empty(nodes.state.shape[1], dtype=np.int64)
-    child = np.empty(columns.shape[0], dtype=np.int64)
-    worth = np.empty(columns.shape[0])
     pruned = -math.inf
-    outside = make_root(rules, graph, nodes, high)
+    outside = make_root(rules, graph, nodes, high, mass)
     n_found, n_made = 0, 1
     if n_best == 1:
         n_made += _dive(
@@ -123,7 +130,7 @@ def run_beam(  # type: ignore[no-untyped-def]
                 break
             w = child[top]
             outside = max(outside, make_child(rules, graph, nodes, top, w, node, slack, mass))
-            columns[node] = columns[top]
+            _copy(columns[top], columns[node])
             columns[node, length] = w
             score, rest = nodes.score[node], nodes.rest[node]
             n_found = _record(found, found_score, found_rest, n_found, score, rest, columns[node])
@@ -135,3 +142,33 @@ def run_beam(  # type: ignore[no-untyped-def]
         if begin == end:
             break
     return n_found, pruned, outside, n_made
+
+
+@njit(cache=True, nogil=True)
+def run_beam(  # type: ignore[no-untyped-def]
+    rules, graph, nodes, columns, found, found_score, found_rest, high, slack
+):
+    """Search prefixes piece by piece (Eq. A10); row 0 is the empty prefix.
+
+    ``nodes`` has 1 + 2K rows, used by turns for one length and the next; ``columns`` (1 + 2K, n)
+    their words; ``found`` (N, n) receives the best finished sequences, padded with -1,
+    ``found_score`` and ``found_rest`` (N,) their scores and what they leave unspent. Children
+    that cannot enter the list any more are left unmade. Returns how many sequences were found,
+    the bound on every prefix left out, the bound on every sequence with a word outside the
+    candidates, and how many prefixes were made.
+    """
+    return _search(
+        rules,
+        graph,
+        nodes,
+        columns,
+        found,
+        found_score,
+        found_rest,
+        high,
+        slack,
+        np.empty(found.shape[1]),
+        np.empty(nodes.state.shape[1], dtype=np.int64),
+        np.empty(columns.shape[0], dtype=np.int64),
+        np.empty(columns.shape[0]),
+    )

@@ -15,6 +15,11 @@ kind  what may come next
 3     no continuation (nothing longer begins with these letters)
 4     neither an end nor a continuation
 ====  =====================================================================
+
+A layer is filled in two passes. First the words that cost something, whose layers are known. Then
+the vertices from the last to the first, for the words that cost nothing: as soon as a vertex is
+known it adds its share to every sum that it takes part in, and the maximum over words is kept up
+to date with the sums, which only grow.
 """
 
 from __future__ import annotations
@@ -25,281 +30,361 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import HOT, INNER, MAKER
+from sumfit.decoding.kernels.steps import list_entries
 
-__all__ = ["KINDS", "Steps", "by_vertex", "costs_outside", "fill_bounds", "sparse_columns"]
+__all__ = ["KINDS", "fill_bounds"]
 
 KINDS = 5
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-class Steps(NamedTuple):
-    """Ways to go on, ascending cost; a word has one, or one for each context it can leave.
+class _Layers(NamedTuple):
+    """What the layers are filled from and with, and room for sums.
 
-    Each an int64 array ``(P,)``: the candidate, its cost, the kind of context it leaves, the bits
-    it turns on, the bits that forbid it.
+    ``link_up`` (n, n) is ``[to, from]``; ``table`` (A, K, R, n) the result; ``padding`` (A, K, R,
+    n) the share of negligible words in each sum over vertices, ``outside`` (A, R, n) that of words
+    outside the candidates. By cost: whether any word ``has_cost`` and the ``factor`` from the
+    scale of its layer to that of the layer being filled; by layer, whether it ``is_live``; by kind
+    of context, whether any step leaves it (``is_left``). ``seed`` and ``pad`` (n,) are a layer and
+    its padding on the scale of the one being filled, ``total`` (n,) the sum for one word, ``best``
+    (2, n) the maxima over new words and over continuations.
     """
 
+    link_up: Any
+    table: Any
+    padding: Any
+    outside: Any
+    has_cost: Any
+    is_live: Any
+    is_left: Any
+    factor: Any
+    seed: Any
+    pad: Any
+    total: Any
+    best: Any
+
+
+class _Free(NamedTuple):
+    """Entries of the words that cost nothing, by vertex, and the sums over them.
+
+    ``first`` (n+1,) is where the entries of each vertex begin, ``run`` and ``word`` what they
+    belong to and ``value`` their probability; ``total`` (Q0, n) the sum of each such word so far,
+    ``most`` (G0, n) the maximum over the words of each run.
+    """
+
+    first: Any
+    run: Any
     word: Any
-    cost: Any
-    kind: Any
-    gain: Any
-    blocked: Any
+    value: Any
+    total: Any
+    most: Any
 
 
-@njit(cache=True, nogil=True)
-def _cost_bits(cost, begin, end, high):  # type: ignore[no-untyped-def]
-    """Bit c of the result tells whether some ``cost[begin:end]`` is c; for ``high`` below 62."""
-    bits = np.int64(0)
-    for v in range(begin, end):
-        bits |= np.int64(1) << np.int64(min(cost[v], high + 1))
-    return bits
+@njit(**INNER)
+def _upwards(link, link_up):  # type: ignore[no-untyped-def]
+    """Set ``link_up`` to the links ``[to, from]``, 0 unless ``from < to``."""
+    link_up[:] = 0.0
+    for i in range(link.shape[0]):
+        for j in range(i):
+            link_up[i, j] = link[j, i]
 
 
-@njit(cache=True, nogil=True)
-def costs_outside(cost, ids, high):  # type: ignore[no-untyped-def]
-    """List the distinct costs up to ``high`` of the words that are not among ascending ``ids``."""
-    seen = np.zeros(high + 2, dtype=np.bool_)
-    bits = np.int64(0)
-    begin = 0
-    for at in range(ids.shape[0] + 1):
-        end = ids[at] if at < ids.shape[0] else cost.shape[0]
-        if high < 62:
-            bits |= _cost_bits(cost, begin, end, high)
-        else:
-            for v in range(begin, end):
-                seen[min(cost[v], high + 1)] = True
-        begin = end + 1
-    if high < 62:
-        for c in range(high + 1):
-            seen[c] = (bits >> c) & 1
-    return np.flatnonzero(seen[: high + 1])
-
-
-@njit(cache=True, nogil=True)
-def sparse_columns(prob, active, share, start, vertex, value, dropped):  # type: ignore[no-untyped-def]
-    """Keep the entries above a share of their vertex's best, and the largest of the rest.
-
-    ``prob`` (W, n); fills ``start`` (W+1,), ``vertex`` and ``value`` (W*n,), ``dropped`` (n,).
-    """
-    n_words, n = prob.shape
-    dropped[:] = 0.0
-    least = np.zeros(n)
-    for w in range(n_words):
-        if active[w]:
-            for j in range(n):
-                least[j] = max(least[j], prob[w, j])
+@njit(**INNER)
+def _sort_by_vertex(entries, n_runs, free):  # type: ignore[no-untyped-def]
+    """Fill ``free`` with the entries of the first runs."""
+    n = free.first.shape[0] - 1
+    size = free.value.shape[0]
+    free.first[:] = 0
+    for q in range(size):
+        free.first[entries.vertex[q] + 1] += 1
     for j in range(n):
-        least[j] *= share
-    filled = 0
-    for w in range(n_words):
-        start[w] = filled
-        if not active[w]:
+        free.first[j + 1] += free.first[j]
+    for g in range(n_runs):
+        for m in range(entries.run[g], entries.run[g + 1]):
+            for q in range(entries.start[m], entries.start[m + 1]):
+                j = entries.vertex[q]
+                at = free.first[j]
+                free.first[j] += 1
+                free.run[at] = g
+                free.word[at] = m
+                free.value[at] = entries.value[q]
+    for j in range(n, 0, -1):
+        free.first[j] = free.first[j - 1]
+    free.first[0] = 0
+
+
+@njit(**MAKER)
+def _free_entries(steps, entries):  # type: ignore[no-untyped-def]
+    """Sort the entries of the steps that cost nothing by vertex."""
+    n = entries.dropped.shape[0]
+    n_runs = 0
+    while n_runs < steps.joins.shape[0] and steps.cost[steps.run[n_runs]] == 0:
+        n_runs += 1
+    n_words = entries.run[n_runs]
+    size = entries.start[n_words]
+    free = _Free(
+        first=np.empty(n + 1, dtype=np.int64),
+        run=np.empty(size, dtype=np.int64),
+        word=np.empty(size, dtype=np.int64),
+        value=np.empty(size),
+        total=np.empty((n_words, n)),
+        most=np.empty((n_runs, n)),
+    )
+    _sort_by_vertex(entries, n_runs, free)
+    return free
+
+
+@njit(**INNER)
+def _note_costs(steps, other_costs, has_cost):  # type: ignore[no-untyped-def]
+    """Flag the costs that a step has."""
+    has_cost[:] = False
+    for g in range(steps.joins.shape[0]):
+        has_cost[steps.cost[steps.run[g]]] = True
+    for c in other_costs:
+        has_cost[c] = True
+
+
+@njit(**INNER)
+def _common_scale(r, slack, scale, layers):  # type: ignore[no-untyped-def]
+    """Set the factor of each cost's layer to the scale of layer r; return the log of that."""
+    is_live, has_cost, factor = layers.is_live, layers.has_cost, layers.factor
+    base = 0.0 if r <= slack else -math.inf
+    most = min(has_cost.shape[0] - 1, r)
+    for c in range(1, most + 1):
+        if has_cost[c] and is_live[r - c]:
+            base = max(base, scale[r - c])
+    if base == -math.inf:
+        base = 0.0
+    for c in range(1, most + 1):
+        factor[c] = 0.0
+        if has_cost[c] and is_live[r - c]:
+            factor[c] = math.exp(scale[r - c] - base)
+    return base
+
+
+@njit(**INNER, fastmath=_FAST)
+def _raise(target, values, weight):  # type: ignore[no-untyped-def]
+    """Set ``target[j] = max(target[j], values[j] * weight)``."""
+    for j in range(target.shape[0]):
+        target[j] = max(target[j], values[j] * weight)
+
+
+@njit(**HOT, fastmath=_FAST)
+def _push(mass, row, i, out):  # type: ignore[no-untyped-def]
+    """Add ``mass * row[j]`` to ``out[j]`` for all ``j < i``."""
+    if mass != 0.0:
+        for j in range(i):
+            out[j] += mass * row[j]
+
+
+@njit(**HOT, fastmath=_FAST)
+def _push_and_raise(mass, row, i, out, target):  # type: ignore[no-untyped-def]
+    """As `_push`, and raise ``target[j]`` to ``out[j]``."""
+    if mass != 0.0:
+        for j in range(i):
+            out[j] += mass * row[j]
+            target[j] = max(target[j], out[j])
+
+
+@njit(**HOT, fastmath=_FAST)
+def _add_four(link_up, seed, vertex, value, source, total):  # type: ignore[no-untyped-def]
+    """Set ``total`` to ``source`` plus the shares of four vertices."""
+    a, b, c, d = link_up[vertex[0]], link_up[vertex[1]], link_up[vertex[2]], link_up[vertex[3]]
+    from_a, from_b = value[0] * seed[vertex[0]], value[1] * seed[vertex[1]]
+    from_c, from_d = value[2] * seed[vertex[2]], value[3] * seed[vertex[3]]
+    for j in range(total.shape[0]):
+        shares = from_a * a[j] + from_b * b[j] + from_c * c[j] + from_d * d[j]
+        total[j] = source[j] + shares
+
+
+@njit(**HOT, fastmath=_FAST)
+def _raise_by_four(link_up, seed, vertex, value, source, target):  # type: ignore[no-untyped-def]
+    """Raise ``target`` to ``source`` plus the shares of four vertices."""
+    a, b, c, d = link_up[vertex[0]], link_up[vertex[1]], link_up[vertex[2]], link_up[vertex[3]]
+    from_a, from_b = value[0] * seed[vertex[0]], value[1] * seed[vertex[1]]
+    from_c, from_d = value[2] * seed[vertex[2]], value[3] * seed[vertex[3]]
+    for j in range(target.shape[0]):
+        shares = from_a * a[j] + from_b * b[j] + from_c * c[j] + from_d * d[j]
+        target[j] = max(target[j], source[j] + shares)
+
+
+@njit(**HOT)
+def _raise_by_word(layers, entries, m, target):  # type: ignore[no-untyped-def]
+    """Raise ``target`` to the sum over vertices of one word that costs something."""
+    last = entries.start[m + 1] - 4
+    top = entries.vertex[last + 3]
+    source, total = layers.pad, layers.total[:top]
+    for q in range(entries.start[m], last, 4):
+        vertex, value = entries.vertex[q : q + 4], entries.value[q : q + 4]
+        _add_four(layers.link_up, layers.seed, vertex, value, source, total)
+        source = layers.total
+    vertex, value = entries.vertex[last : last + 4], entries.value[last : last + 4]
+    _raise_by_four(layers.link_up, layers.seed, vertex, value, source, target[:top])
+
+
+@njit(**HOT, fastmath=_FAST)
+def _paid_steps(layers, steps, entries, n_free, a, r):  # type: ignore[no-untyped-def]
+    """Take the maximum over the words that cost something."""
+    for g in range(n_free, steps.run.shape[0] - 1):
+        p = steps.run[g]
+        c = steps.cost[p]
+        if c > r:
+            return
+        weight = layers.factor[c]
+        if weight == 0.0 or a & steps.blocked[p]:
             continue
-        for j in range(n):
-            p = prob[w, j]
-            if p >= least[j] and p > 0.0:
-                vertex[filled] = j
-                value[filled] = p
-                filled += 1
-            elif p > dropped[j]:
-                dropped[j] = p
-    start[n_words] = filled
+        after, kind = a | steps.gain[p], steps.kind[p]
+        target = layers.best[1 if steps.joins[g] else 0]
+        source, padding = layers.table[after, kind, r - c], layers.padding[after, kind, r - c]
+        for j in range(target.shape[0]):
+            layers.seed[j] = source[j] * weight
+            layers.pad[j] = padding[j] * weight
+            target[j] = max(target[j], layers.pad[j])
+        for m in range(entries.run[g], entries.run[g + 1]):
+            _raise_by_word(layers, entries, m, target)
 
 
-@njit(cache=True, nogil=True)
-def by_vertex(steps, start, vertex, value, first, step, mass):  # type: ignore[no-untyped-def]
-    """Sort the entries of the steps that cost nothing by vertex.
-
-    Fills ``first`` (n+1,), and ``step`` and ``mass`` with the entries of each vertex.
-    """
-    n = first.shape[0] - 1
-    first[:] = 0
-    n_free = 0
-    while n_free < steps.word.shape[0] and steps.cost[n_free] == 0:
-        w = steps.word[n_free]
-        for q in range(start[w], start[w + 1]):
-            first[vertex[q] + 1] += 1
-        n_free += 1
-    for j in range(n):
-        first[j + 1] += first[j]
-    filled = first.copy()
-    for v in range(n_free):
-        w = steps.word[v]
-        for q in range(start[w], start[w + 1]):
-            at = filled[vertex[q]]
-            step[at] = v
-            mass[at] = value[q]
-            filled[vertex[q]] += 1
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _push_back(link_up, weight, source, out):  # type: ignore[no-untyped-def]
-    """Set ``out[j] = sum_{i>j} L[j, i] * weight[i] * source[i]``."""
-    n = out.shape[0]
-    out[:] = 0.0
-    for i in range(n):
-        a = weight[i] * source[i]
-        if a != 0.0:
-            for j in range(i):
-                out[j] += a * link_up[i, j]
-
-
-@njit(cache=True, nogil=True)
-def _join(kind, is_end, end, going_on, new_word):  # type: ignore[no-untyped-def]
+@njit(**HOT)
+def _join(kind, end, going_on, new_word):  # type: ignore[no-untyped-def]
     """Upper bound in one context from those of an end, a continuation and a new word."""
     best = 0.0
     if kind != 3 and kind != 4:
         best = going_on
     if kind != 2 and new_word > best:
         best = new_word
-    if is_end and (kind == 0 or kind == 3) and end > best:
+    if (kind == 0 or kind == 3) and end > best:
         best = end
     return best
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def fill_bounds(  # type: ignore[no-untyped-def]
-    link,
-    link_up,
-    end,
-    steps,
-    joins,
-    start,
-    vertex,
-    value,
-    dropped,
-    free_start,
-    free_step,
-    free_value,
-    other,
-    other_costs,
-    slack,
-    needed,
-    table,
-    padding,
-    outside,
-    scale,
+@njit(**HOT)
+def _known_at(layers, steps, free, free_other, a, r, j):  # type: ignore[no-untyped-def]
+    """Maxima at one vertex over new words and over continuations, those of cost 0 included."""
+    new_word, going_on = layers.best[0, j], layers.best[1, j]
+    for g in range(free.most.shape[0]):
+        p = steps.run[g]
+        if not a & steps.blocked[p]:
+            padding = layers.padding[a | steps.gain[p], steps.kind[p], r, j]
+            if steps.joins[g]:
+                going_on = max(going_on, free.most[g, j] + padding)
+            else:
+                new_word = max(new_word, free.most[g, j] + padding)
+    if free_other >= 0:
+        bound = layers.outside[free_other, r, j]
+        going_on, new_word = max(going_on, bound), max(new_word, bound)
+    return new_word, going_on
+
+
+@njit(**HOT)
+def _backwards(  # type: ignore[no-untyped-def]
+    layers, steps, entries, free, other, end, end_factor, free_other, a, r
 ):
-    """Fill ``table`` (A, K, R, n), ``padding`` (same), ``outside`` (A, R, n), ``scale`` (R,).
+    """Fill one layer from its last vertex to its first; return its peak."""
+    n_kinds, n = layers.table.shape[1], layers.table.shape[3]
+    peak = 0.0
+    free.total[:] = 0.0
+    free.most[:] = 0.0
+    layers.padding[a, :, r] = 0.0
+    layers.outside[a, r] = 0.0
+    for j in range(n - 1, -1, -1):
+        new_word, going_on = _known_at(layers, steps, free, free_other, a, r, j)
+        row = layers.link_up[j]
+        for k in range(n_kinds):
+            bound = _join(k, end[j] * end_factor, going_on, new_word)
+            layers.table[a, k, r, j] = bound
+            peak = max(peak, bound)
+            if layers.is_left[k]:
+                _push(entries.dropped[j] * bound, row, j, layers.padding[a, k, r])
+        _push(other[j] * layers.table[a, 0, r, j], row, j, layers.outside[a, r])
+        for q in range(free.first[j], free.first[j + 1]):
+            g = free.run[q]
+            p = steps.run[g]
+            mass = free.value[q] * layers.table[a | steps.gain[p], steps.kind[p], r, j]
+            _push_and_raise(mass, row, j, free.total[free.word[q]], free.most[g])
+    return peak
+
+
+@njit(**INNER)
+def _scale(values, factor):  # type: ignore[no-untyped-def]
+    for j in range(values.shape[0]):
+        values[j] *= factor
+
+
+@njit(**INNER)
+def _rescale(layers, r, peak):  # type: ignore[no-untyped-def]
+    for a in range(layers.table.shape[0]):
+        for k in range(layers.table.shape[1]):
+            _scale(layers.table[a, k, r], 1.0 / peak)
+            _scale(layers.padding[a, k, r], 1.0 / peak)
+        _scale(layers.outside[a, r], 1.0 / peak)
+
+
+@njit(**INNER)
+def _fill_layers(  # type: ignore[no-untyped-def]
+    layers, steps, entries, free, other, other_costs, end, slack, needed, scale
+):
+    """Fill layer after layer, every set of bits after the larger ones."""
+    n_sets, _, n_layers, _ = layers.table.shape
+    has_free_other = other_costs.shape[0] > 0 and other_costs[0] == 0
+    for r in range(n_layers):
+        base = _common_scale(r, slack, scale, layers)
+        peak = 0.0
+        for a in range(n_sets - 1, -1, -1):
+            layers.best[:] = 0.0
+            _paid_steps(layers, steps, entries, free.most.shape[0], a, r)
+            for c in other_costs:
+                if 0 < c <= r:
+                    _raise(layers.best[0], layers.outside[a | needed, r - c], layers.factor[c])
+                    _raise(layers.best[1], layers.outside[a | needed, r - c], layers.factor[c])
+            is_end = r <= slack and (a & needed) == needed
+            end_factor = math.exp(-base) if is_end else 0.0
+            free_other = (a | needed) if has_free_other else -1
+            top = _backwards(layers, steps, entries, free, other, end, end_factor, free_other, a, r)
+            peak = max(peak, top)
+        layers.is_live[r] = peak > 0.0
+        scale[r] = base
+        if peak > 0.0 and not 1e-60 < peak < 1e60:
+            _rescale(layers, r, peak)
+            scale[r] = base + math.log(peak)
+
+
+@njit(cache=True, nogil=True)
+def fill_bounds(  # type: ignore[no-untyped-def]
+    link, end, prob, share, steps, other, other_costs, slack, needed, table, scale
+):
+    """Fill ``table`` (A, K, R, n) and ``scale`` (R,).
 
     ``table[a, k, r, j] * exp(scale[r])`` bounds the mass that one string can still collect from
     vertex j with r to spend, in context k, when the bits of set a are on. Bits in ``needed`` must
     be on at the end; a step whose ``blocked`` bit is on may not be taken; a step turns the bits
     of its ``gain`` on. Words outside the candidates cost one of ``other_costs`` (ascending).
+    Probabilities of candidates below a ``share`` of the best at their vertex all count as much
+    as the greatest of them.
     """
     n_sets, n_kinds, n_layers, n = table.shape
-    n_steps = steps.word.shape[0]
-    n_free = 0
-    while n_free < n_steps and steps.cost[n_free] == 0:
-        n_free += 1
-    y = np.empty(n)
-    going_on = np.empty(n)
-    new_word = np.empty(n)
-    most = 0
-    has_free_other = False
-    for q in range(other_costs.shape[0]):
-        most = max(most, other_costs[q])
-        has_free_other = has_free_other or other_costs[q] == 0
-    for p in range(n_steps):
-        most = max(most, steps.cost[p])
-    has_cost = np.zeros(most + 1, dtype=np.bool_)
-    for p in range(n_steps):
-        has_cost[steps.cost[p]] = True
-    for q in range(other_costs.shape[0]):
-        has_cost[other_costs[q]] = True
-    factor = np.zeros(most + 1)
-    is_live = np.zeros(n_layers, dtype=np.bool_)
-    free_sum = np.empty((n_free, n))
-    for r in range(n_layers):
-        base = -math.inf
-        if r <= slack:
-            base = 0.0
-        for c in range(1, min(most, r) + 1):
-            if has_cost[c] and is_live[r - c]:
-                base = max(base, scale[r - c])
-        if base == -math.inf:
-            base = 0.0
-        for c in range(1, min(most, r) + 1):
-            factor[c] = 0.0
-            if has_cost[c] and is_live[r - c]:
-                factor[c] = math.exp(scale[r - c] - base)
-        end_factor = math.exp(-base)
-        peak = 0.0
-        for a in range(n_sets - 1, -1, -1):
-            going_on[:] = 0.0
-            new_word[:] = 0.0
-            for p in range(n_free, n_steps):
-                c = steps.cost[p]
-                if c > r:
-                    break
-                w = steps.word[p]
-                if factor[c] == 0.0 or a & steps.blocked[p]:
-                    continue
-                after = a | steps.gain[p]
-                source = table[after, steps.kind[p], r - c]
-                extra = padding[after, steps.kind[p], r - c]
-                for j in range(n):
-                    y[j] = extra[j]
-                for q in range(start[w], start[w + 1]):
-                    i = vertex[q]
-                    mass = value[q] * source[i]
-                    for j in range(i):
-                        y[j] += mass * link_up[i, j]
-                target = going_on if joins[w] else new_word
-                weight = factor[c]
-                for j in range(n):
-                    target[j] = max(target[j], y[j] * weight)
-            for q in range(other_costs.shape[0]):
-                c = other_costs[q]
-                if c == 0 or c > r:
-                    continue
-                for j in range(n):
-                    bound = outside[a | needed, r - c, j] * factor[c]
-                    going_on[j] = max(going_on[j], bound)
-                    new_word[j] = max(new_word[j], bound)
-            is_end = r <= slack and (a & needed) == needed
-            for v in range(n_free):
-                for j in range(n):
-                    free_sum[v, j] = 0.0
-            for j in range(n - 1, -1, -1):
-                if n_free > 0:
-                    for k in range(n_kinds):
-                        pad = 0.0
-                        for i in range(j + 1, n):
-                            pad += link[j, i] * dropped[i] * table[a, k, r, i]
-                        padding[a, k, r, j] = pad
-                for v in range(n_free):
-                    if not a & steps.blocked[v]:
-                        bound = free_sum[v, j] + padding[a | steps.gain[v], steps.kind[v], r, j]
-                        if joins[steps.word[v]]:
-                            going_on[j] = max(going_on[j], bound)
-                        else:
-                            new_word[j] = max(new_word[j], bound)
-                if has_free_other:
-                    bound = 0.0
-                    for i in range(j + 1, n):
-                        bound += link[j, i] * other[i] * table[a | needed, 0, r, i]
-                    going_on[j] = max(going_on[j], bound)
-                    new_word[j] = max(new_word[j], bound)
-                for k in range(n_kinds):
-                    bound = _join(k, is_end, end[j] * end_factor, going_on[j], new_word[j])
-                    table[a, k, r, j] = bound
-                    peak = max(peak, bound)
-                for q in range(free_start[j], free_start[j + 1]):
-                    v = free_step[q]
-                    mass = free_value[q] * table[a | steps.gain[v], steps.kind[v], r, j]
-                    for i in range(j):
-                        free_sum[v, i] += mass * link_up[j, i]
-            for k in range(n_kinds):
-                _push_back(link_up, dropped, table[a, k, r], padding[a, k, r])
-        is_live[r] = peak > 0.0
-        scale[r] = base
-        if peak > 0.0 and not 1e-60 < peak < 1e60:
-            for a in range(n_sets):
-                for k in range(n_kinds):
-                    for j in range(n):
-                        table[a, k, r, j] /= peak
-                        padding[a, k, r, j] /= peak
-            scale[r] = base + math.log(peak)
-        if other_costs.shape[0] > 0:
-            for a in range(n_sets):
-                _push_back(link_up, other, table[a, 0, r], outside[a, r])
+    entries = list_entries(prob, steps, share)
+    free = _free_entries(steps, entries)
+    most = other_costs[-1] if other_costs.shape[0] > 0 else 0
+    if steps.cost.shape[0] > 0:
+        most = max(most, steps.cost[-1])
+    layers = _Layers(
+        link_up=np.empty((n, n)),
+        table=table,
+        padding=np.empty((n_sets, n_kinds, n_layers, n)),
+        outside=np.empty((n_sets, n_layers, n)),
+        has_cost=np.empty(most + 1, dtype=np.bool_),
+        is_live=np.empty(n_layers, dtype=np.bool_),
+        is_left=np.zeros(n_kinds, dtype=np.bool_),
+        factor=np.empty(most + 1),
+        seed=np.empty(n),
+        pad=np.empty(n),
+        total=np.empty(n),
+        best=np.empty((2, n)),
+    )
+    _upwards(link, layers.link_up)
+    _note_costs(steps, other_costs, layers.has_cost)
+    for k in steps.kind:
+        layers.is_left[k] = True
+    leaving = other if other_costs.shape[0] > 0 else np.zeros(n)
+    _fill_layers(layers, steps, entries, free, leaving, other_costs, end, slack, needed, scale)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import INNER
 
 __all__ = ["best_path_of", "marginals"]
 
@@ -16,15 +17,14 @@ __all__ = ["best_path_of", "marginals"]
 _SAFE = 1e-280
 
 
-@njit(cache=True, nogil=True)
-def _linear(
-    link_prob: npt.NDArray[np.float64],
-    word_prob: npt.NDArray[np.float64],
-    columns: npt.NDArray[np.int64],
-    any_ending: bool,
-    mass: npt.NDArray[np.float64],
-    n_known: int,
-) -> float:
+@njit(**INNER)
+def _spread(here, links, after, begin, end):  # type: ignore[no-untyped-def]
+    for j in range(begin, end):
+        after[j] += here * links[j]
+
+
+@njit(**INNER)
+def _linear(link_prob, word_prob, columns, any_ending, mass, n_known):  # type: ignore[no-untyped-def]
     """Sum the paths of one sequence; ``mass[p]`` holds the sums after p words, known up to p."""
     last = link_prob.shape[0] - 1
     for position in range(n_known, columns.shape[0]):
@@ -32,9 +32,7 @@ def _linear(
         after[:] = 0.0
         for i in range(position, last):
             if before[i] > 0.0:
-                here = before[i]
-                for j in range(i + 1, last):
-                    after[j] += here * link_prob[i, j]
+                _spread(before[i], link_prob[i], after, i + 1, last)
         emits = word_prob[columns[position]]
         for j in range(1, last):
             after[j] *= emits[j]
@@ -46,12 +44,7 @@ def _linear(
 
 
 @njit(cache=True, nogil=True)
-def _logarithmic(
-    link_logp: npt.NDArray[np.float32],
-    word_logp: npt.NDArray[np.float32],
-    columns: npt.NDArray[np.int64],
-    any_ending: bool,
-) -> float:
+def _logarithmic(link_logp, word_logp, columns, any_ending):  # type: ignore[no-untyped-def]
     n_vertices = link_logp.shape[0]
     last = n_vertices - 1
     mass = np.full(n_vertices, -np.inf)
@@ -82,6 +75,30 @@ def _logarithmic(
     return peak + math.log(total)
 
 
+@njit(**INNER)
+def _fill(word_logp, sequence, is_filled, word_prob):  # type: ignore[no-untyped-def]
+    """Fill in the probabilities of a sequence's words; whether all are candidates."""
+    is_known = True
+    for column in sequence:
+        if column < 0:
+            is_known = False
+        elif not is_filled[column]:
+            is_filled[column] = True
+            for j in range(1, word_logp.shape[0] - 1):
+                word_prob[column, j] = math.exp(np.float64(word_logp[j, column]))
+    return is_known
+
+
+@njit(**INNER)
+def _shared(previous, sequence):  # type: ignore[no-untyped-def]
+    """Number of words with which both sequences begin."""
+    most = min(previous.shape[0], sequence.shape[0])
+    for place in range(most):
+        if previous[place] != sequence[place]:
+            return place
+    return most
+
+
 @njit(cache=True, nogil=True)
 def marginals(
     link_logp: npt.NDArray[np.float32],
@@ -105,33 +122,20 @@ def marginals(
     Returns:
         ``(N,)`` natural-log marginal probabilities.
     """
-    n_sequences = offsets.shape[0] - 1
     n_vertices, n_words = word_logp.shape
-    result = np.full(n_sequences, -np.inf)
+    result = np.full(offsets.shape[0] - 1, -np.inf)
     word_prob = np.empty((n_words, n_vertices))  # rows are filled when first needed
     is_filled = np.zeros(n_words, dtype=np.bool_)
     mass = np.zeros((n_vertices, n_vertices))
     mass[0, 0] = 1.0
-    previous = columns[:0]
-    for k in range(n_sequences):
+    begin, end = 0, 0  # of the sequence whose sums `mass` holds
+    for k in range(result.shape[0]):
         sequence = columns[offsets[k] : offsets[k + 1]]
-        known = True
-        for column in sequence:
-            if column < 0:
-                known = False
-            elif not is_filled[column]:
-                is_filled[column] = True
-                for j in range(1, n_vertices - 1):
-                    word_prob[column, j] = math.exp(np.float64(word_logp[j, column]))
-        if not known or sequence.shape[0] > n_vertices - 2:
+        is_known = _fill(word_logp, sequence, is_filled, word_prob)
+        if not is_known or sequence.shape[0] > n_vertices - 2:
             continue
-        n_shared = 0
-        while (
-            n_shared < min(previous.shape[0], sequence.shape[0])
-            and previous[n_shared] == sequence[n_shared]
-        ):
-            n_shared += 1
-        previous = sequence
+        n_shared = _shared(columns[begin:end], sequence)
+        begin, end = offsets[k], offsets[k + 1]
         total = _linear(link_prob, word_prob, sequence, any_ending, mass, n_shared)
         if total > _SAFE:
             result[k] = math.log(total)

@@ -27,6 +27,7 @@ from sumfit.decoding.kernels.state import (
     SET_NOW,
     start_state,
 )
+from sumfit.decoding.kernels.steps import Steps
 
 __all__ = [
     "DONE",
@@ -64,8 +65,8 @@ class Graph(NamedTuple):
     ids: Any
     cost: Any
     first_cost: Any
-    steps: Any
-    first_steps: Any
+    steps: Steps
+    first_steps: Steps
     joins: Any
     table: Any
     scale: Any
@@ -103,16 +104,22 @@ def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER, fastmath=_FAST)
-def _dot4(a, b, c, d):  # type: ignore[no-untyped-def]
+def _dot_of_two(a, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(a.shape[0]):
-        total += a[j] * b[j] * max(c[j], d[j])
+        total += a[j] * b[j]
     return total
 
 
 @njit(**INNER)
+def _weigh(reach, layer, factor, worth):  # type: ignore[no-untyped-def]
+    for j in range(worth.shape[0]):
+        worth[j] = reach[j] * layer[j] * factor
+
+
+@njit(**INNER)
 def expand(  # type: ignore[no-untyped-def]
-    graph, steps, reach, rest, kind, on_join, on_new, bounds
+    graph, steps, reach, rest, kind, on_join, on_new, bounds, worth
 ):
     """Bound every child of a prefix; return the log of the bounds' common scale.
 
@@ -123,28 +130,25 @@ def expand(  # type: ignore[no-untyped-def]
     """
     bounds[:] = 0.0
     base = -math.inf
-    n_steps = steps.word.shape[0]
-    for p in range(n_steps):
-        c = steps.cost[p]
+    n_runs = steps.joins.shape[0]
+    for g in range(n_runs):
+        c = steps.cost[steps.run[g]]
         if c > rest:
+            n_runs = g
             break
         base = max(base, graph.scale[rest - c])
-    last_cost = -1
-    factor = 0.0
-    for p in range(n_steps):
-        c = steps.cost[p]
-        if c > rest:
-            break
-        w = steps.word[p]
-        joins = graph.joins[w]
+    for g in range(n_runs):
+        p = steps.run[g]
+        joins = steps.joins[g]
         on = on_join if joins else on_new
         if (kind == 2 and not joins) or (kind > 2 and joins) or on & steps.blocked[p]:
             continue
-        if c != last_cost:
-            factor = math.exp(graph.scale[rest - c] - base)
-            last_cost = c
-        layer = graph.table[on | steps.gain[p], steps.kind[p], rest - c]
-        bounds[w] = max(bounds[w], factor * _dot(reach, graph.prob[w], layer))
+        left = rest - steps.cost[p]
+        layer = graph.table[on | steps.gain[p], steps.kind[p], left]
+        _weigh(reach, layer, math.exp(graph.scale[left] - base), worth)
+        for q in range(p, steps.run[g + 1]):
+            w = steps.word[q]
+            bounds[w] = max(bounds[w], _dot_of_two(worth, graph.prob[w]))
     return base
 
 
@@ -238,7 +242,7 @@ def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def make_root(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
+def make_root(rules, graph, nodes, high, mass):  # type: ignore[no-untyped-def]
     """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
     reach = nodes.reach[0]
     peak = 0.0
@@ -258,7 +262,7 @@ def make_root(rules, graph, nodes, high):  # type: ignore[no-untyped-def]
     nodes.spent[0] = 0
     if rules.is_on:
         start_state(nodes.state[0])
-    nodes.base[0] = expand(graph, graph.first_steps, reach, high, 0, 0, 0, nodes.bounds[0])
+    nodes.base[0] = expand(graph, graph.first_steps, reach, high, 0, 0, 0, nodes.bounds[0], mass)
     return _outside(graph, nodes, 0, 0, graph.other_first_costs)
 
 
@@ -294,9 +298,103 @@ def make_child(rules, graph, nodes, top, w, node, slack, mass):  # type: ignore[
         return -math.inf
     nodes.log_mass[node] = nodes.log_mass[top] + math.log(peak)
     nodes.base[node] = expand(
-        graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node]
+        graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node], mass
     )
     return _outside(graph, nodes, node, on, graph.other_costs)
+
+
+@njit(**INNER)
+def _start(rules, graph, nodes, count, outside_best, high, scratch, mass):  # type: ignore[no-untyped-def]
+    """Make the empty prefix and enter its best child."""
+    last = outside_best.shape[0] - 1
+    outside_best[last] = max(outside_best[last], make_root(rules, graph, nodes, high, mass))
+    count[0] = 1
+    count[3] = 1
+    w = child_of(rules, graph, nodes, 0, scratch)
+    if w >= 0:
+        count[1] = push(nodes, count[1], value_of(nodes, 0, w), 0, w)
+
+
+@njit(**INNER)
+def _finish(count, outside_best, done, top):  # type: ignore[no-untyped-def]
+    """Enter a finished sequence into the results; whether there are enough."""
+    done[count[2]] = top
+    outside_best[count[2]] = outside_best[done.shape[0]]
+    count[2] += 1
+    return count[2] == done.shape[0]
+
+
+@njit(**INNER)
+def _expand_next(rules, graph, nodes, count, outside_best, top, w, slack, scratch, mass):  # type: ignore[no-untyped-def]
+    """Make a child and return its best child; enter its next sibling and the end it may make."""
+    nodes.bounds[top, w] = 0.0
+    sibling = child_of(rules, graph, nodes, top, scratch)
+    if sibling >= 0:
+        count[1] = push(nodes, count[1], value_of(nodes, top, sibling), top, sibling)
+    node = count[0]
+    count[0] += 1
+    count[3] += 1
+    outside = make_child(rules, graph, nodes, top, w, node, slack, mass)
+    last = outside_best.shape[0] - 1
+    outside_best[last] = max(outside_best[last], outside)
+    if nodes.score[node] > -math.inf:
+        count[1] = push(nodes, count[1], nodes.score[node], node, _FINISHED)
+    return child_of(rules, graph, nodes, node, scratch)
+
+
+@njit(**INNER)
+def _search(  # type: ignore[no-untyped-def]
+    rules,
+    graph,
+    nodes,
+    count,
+    outside_best,
+    done,
+    slack,
+    limit,
+    patience,
+    is_dive,
+    scratch,
+    mass,
+):
+    diving = False
+    top = 0
+    w = 0
+    while count[1] > 0 or diving:
+        if not diving:
+            top = nodes.heap_node[0]
+            w = nodes.heap_word[0]
+        if w == _FINISHED:
+            if is_dive:
+                return LANDED
+            count[1] = pop(nodes, count[1])
+            if _finish(count, outside_best, done, top):
+                return DONE
+            continue
+        outside = outside_best[done.shape[0]]
+        if count[3] >= patience and outside > nodes.heap_f[0] + 1e-9 and not is_dive:
+            return HOPELESS
+        is_full = count[0] == nodes.parent.shape[0] or count[1] + 4 > nodes.heap_f.shape[0]
+        if is_full or count[3] >= limit:
+            if diving:
+                count[1] = push(nodes, count[1], value_of(nodes, top, w), top, w)
+            return FULL if is_full and count[3] < limit else LIMIT
+        if not diving:
+            count[1] = pop(nodes, count[1])
+        diving = False
+        node = count[0]
+        child = _expand_next(rules, graph, nodes, count, outside_best, top, w, slack, scratch, mass)
+        if child >= 0:
+            f = value_of(nodes, node, child)
+            if is_dive and nodes.score[node] < f:
+                diving = True
+                top = node
+                w = child
+            else:
+                count[1] = push(nodes, count[1], f, node, child)
+        if is_dive and not diving and nodes.score[node] > -math.inf:
+            return LANDED
+    return EMPTY
 
 
 @njit(cache=True, nogil=True)
@@ -312,63 +410,21 @@ def run(  # type: ignore[no-untyped-def]
     `HOPELESS`, once that bound is above all that is left, so nothing more can be proved. A dive
     follows the best child of the best prefix down to a finished sequence and returns there.
     """
-    last = done.shape[0]
     mass = np.empty(graph.end.shape[0])
     scratch = np.empty(nodes.state.shape[1], dtype=np.int64)
     if count[0] == 0:
-        outside_best[last] = max(outside_best[last], make_root(rules, graph, nodes, high))
-        count[0] = 1
-        count[3] = 1
-        w = child_of(rules, graph, nodes, 0, scratch)
-        if w >= 0:
-            count[1] = push(nodes, count[1], value_of(nodes, 0, w), 0, w)
-    diving = False
-    top = 0
-    w = 0
-    while count[1] > 0 or diving:
-        if not diving:
-            top = nodes.heap_node[0]
-            w = nodes.heap_word[0]
-        if w == _FINISHED:
-            if is_dive:
-                return LANDED
-            done[count[2]] = top
-            outside_best[count[2]] = outside_best[last]
-            count[1] = pop(nodes, count[1])
-            count[2] += 1
-            if count[2] == last:
-                return DONE
-            continue
-        if count[3] >= patience and outside_best[last] > nodes.heap_f[0] + 1e-9 and not is_dive:
-            return HOPELESS
-        is_full = count[0] == nodes.parent.shape[0] or count[1] + 4 > nodes.heap_f.shape[0]
-        if is_full or count[3] >= limit:
-            if diving:
-                count[1] = push(nodes, count[1], value_of(nodes, top, w), top, w)
-            return FULL if is_full and count[3] < limit else LIMIT
-        if not diving:
-            count[1] = pop(nodes, count[1])
-        diving = False
-        nodes.bounds[top, w] = 0.0
-        sibling = child_of(rules, graph, nodes, top, scratch)
-        if sibling >= 0:
-            count[1] = push(nodes, count[1], value_of(nodes, top, sibling), top, sibling)
-        node = count[0]
-        count[0] += 1
-        count[3] += 1
-        outside = make_child(rules, graph, nodes, top, w, node, slack, mass)
-        outside_best[last] = max(outside_best[last], outside)
-        if nodes.score[node] > -math.inf:
-            count[1] = push(nodes, count[1], nodes.score[node], node, _FINISHED)
-        child = child_of(rules, graph, nodes, node, scratch)
-        if child >= 0:
-            f = value_of(nodes, node, child)
-            if is_dive and nodes.score[node] < f:
-                diving = True
-                top = node
-                w = child
-            else:
-                count[1] = push(nodes, count[1], f, node, child)
-        if is_dive and not diving and nodes.score[node] > -math.inf:
-            return LANDED
-    return EMPTY
+        _start(rules, graph, nodes, count, outside_best, high, scratch, mass)
+    return _search(
+        rules,
+        graph,
+        nodes,
+        count,
+        outside_best,
+        done,
+        slack,
+        limit,
+        patience,
+        is_dive,
+        scratch,
+        mass,
+    )

@@ -35,6 +35,7 @@ __all__ = [
     "FULL_STOP",
     "HASH",
     "HIGH",
+    "HOT",
     "INNER",
     "IN_TOKEN",
     "IS_BARE",
@@ -47,6 +48,7 @@ __all__ = [
     "LAST_BYTE",
     "LETTERS",
     "LOW",
+    "MAKER",
     "NEEDS_STOP",
     "NEEDS_WORD",
     "NEVER",
@@ -85,12 +87,16 @@ __all__ = [
 ]
 
 # for loops that only other loops call: no entrance from Python, which is slow to compile
-INNER: dict[str, Any] = {
+MAKER: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
+# and that neither make nor return arrays: without reference counts, which cost more than the loops
+INNER: dict[str, Any] = {**MAKER, "_nrt": False}
+# and that are called often with many arrays, each of which is handed over by its seven numbers
+HOT: dict[str, Any] = {**INNER, "forceinline": True}
 
 REJECTED = -1
 

@@ -3,98 +3,145 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.prefix_tree import empty_tree, node_of, with_room
+from sumfit.decoding.kernels.state import HOT, INNER, MAKER
 
 __all__ = ["fill_table"]
 
 _FAR = 600.0  # nats: beyond this a new share of mass makes the old ones vanish in float64
 
 
-@njit(cache=True, nogil=True)
-def _node_of(
-    keys: npt.NDArray[np.int64],
-    nodes: npt.NDArray[np.int64],
-    key: int,
-    fresh: int,
-) -> int:
-    """Look a (parent, word) key up in an open hash table; enter it as `fresh` if unknown."""
-    mask = keys.shape[0] - 1
-    at = ((key * 0x9E3779B97F4A7C1) >> 20) & mask
-    while keys[at] != -1:
-        if keys[at] == key:
-            return int(nodes[at])
-        at = (at + 1) & mask
-    keys[at] = key
-    nodes[at] = fresh
-    return fresh
+class _Cells(NamedTuple):
+    """The column of the table: which prefixes each cost keeps, and their mass at each vertex.
 
-
-@njit(cache=True, nogil=True)
-def _doubled(
-    keys: npt.NDArray[np.int64], nodes: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    new_keys = np.full(2 * keys.shape[0], -1, dtype=np.int64)
-    new_nodes = np.zeros(2 * keys.shape[0], dtype=np.int64)
-    for at in range(keys.shape[0]):
-        if keys[at] != -1:
-            _node_of(new_keys, new_nodes, keys[at], nodes[at])
-    return new_keys, new_nodes
-
-
-@njit(cache=True, nogil=True)
-def _longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    longer = np.empty(2 * array.shape[0], dtype=np.int64)
-    longer[: array.shape[0]] = array
-    return longer
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _reach_vertex(s, links_in, size, slot, mass, reach, peak):  # type: ignore[no-untyped-def]
-    """Mass with which every kept prefix reaches vertex s, and the most of each cell."""
-    for c in range(size.shape[0]):
-        peak[c] = 0.0
-        for k in range(size[c]):
-            held = mass[slot[c, k]]
-            summed = 0.0
-            for i in range(1, s):
-                summed += held[i] * links_in[i]
-            reach[c, k] = summed
-            peak[c] = max(peak[c], summed)
-
-
-@njit(cache=True, nogil=True)
-def _factors(  # type: ignore[no-untyped-def]
-    c, words, probs, cost, first, root_reach, is_empty, peak, scale, factor
-):
-    """Bring the shares of mass that come into a cell to one scale; return that scale.
-
-    Sets ``factor[0, m]`` to the probability of word m times the ratio of scales, and
-    ``factor[1, m]`` to the whole mass that comes from the empty prefix.
+    ``size`` (C+1,) is how many, ``node`` and ``slot`` (C+1, K) their nodes in the tree and the
+    rows of ``mass`` (slots, S) that hold their mass, relative to ``exp(scale[c])``, from the
+    vertex ``born`` on; ``total`` is the sum of each row; ``free`` the rows not used, the first
+    ``n_free[0]`` of them.
     """
+
+    size: Any
+    node: Any
+    slot: Any
+    scale: Any
+    mass: Any
+    born: Any
+    total: Any
+    free: Any
+    n_free: Any
+
+
+class _Arrivals(NamedTuple):
+    """What reaches the vertex in turn, and the words it may emit.
+
+    ``reach`` (C+1, K) is the mass with which every kept prefix arrives, ``peak`` (C+1,) the most
+    of each cell, on its scale, and ``log_peak`` the natural log of that, on none; ``root`` (1,) is
+    that of the empty prefix. ``words``, ``probs`` and ``log_probs`` (M,) are the words,
+    ``rank_of`` (W,) the place of each in them, or -1. ``factor[0, m]`` is the probability
+    of word m on the scale of the cell in turn, ``factor[1, m]`` the mass that comes with it from
+    the empty prefix; ``used`` (2, M, K) says for which cell an expansion was merged already.
+    """
+
+    reach: Any
+    peak: Any
+    log_peak: Any
+    root: Any
+    words: Any
+    probs: Any
+    log_probs: Any
+    rank_of: Any
+    factor: Any
+    used: Any
+
+
+class _Choice(NamedTuple):
+    """What the cells hold next: ``count`` (C+1,) prefixes with ``rank`` and ``code`` (C+1, K).
+
+    A code below K is an old place, whose mass grows by its ``gain``; code ``(m + 1) * K + k``
+    appends word m to place k of cell ``c - cost``, code ``-(m + 1)`` to the empty prefix. Scales
+    become ``lifted``, so old masses are multiplied by ``ratio``. ``old_node`` and ``old_slot``
+    are copies of the cells'.
+    """
+
+    count: Any
+    rank: Any
+    code: Any
+    gain: Any
+    lifted: Any
+    ratio: Any
+    old_node: Any
+    old_slot: Any
+
+
+@njit(**INNER, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(**INNER)
+def _arrive(s, links_in, word_logp, top, bonus, cells, arrivals):  # type: ignore[no-untyped-def]
+    """Set what reaches vertex s and what it may emit; return the number of words."""
+    for c in range(cells.size.shape[0]):
+        arrivals.peak[c] = 0.0
+        for k in range(cells.size[c]):
+            row = cells.slot[c, k]
+            born = cells.born[row]
+            arrivals.reach[c, k] = _dot(cells.mass[row, born:s], links_in[born:s])
+            arrivals.peak[c] = max(arrivals.peak[c], arrivals.reach[c, k])
+        arrivals.log_peak[c] = -np.inf
+        if arrivals.peak[c] > 0.0:
+            arrivals.log_peak[c] = math.log(arrivals.peak[c]) + cells.scale[c]
+    arrivals.root[0] = links_in[0]
+    arrivals.used[:] = -1
+    n_words = 0
+    while n_words < top.shape[0] and top[n_words] >= 0:
+        w = top[n_words]
+        arrivals.rank_of[w] = n_words
+        arrivals.words[n_words] = w
+        arrivals.log_probs[n_words] = np.float64(word_logp[w]) + bonus
+        arrivals.probs[n_words] = math.exp(arrivals.log_probs[n_words])
+        n_words += 1
+    return n_words
+
+
+@njit(**HOT)
+def _lift(c, n_words, cost, first, scale, is_empty, arrivals):  # type: ignore[no-untyped-def]
+    """Bring the shares of mass that come into a cell to one scale; return that scale."""
+    log_root = math.log(arrivals.root[0]) if arrivals.root[0] > 0.0 else -np.inf
     most = -np.inf
-    for m in range(words.shape[0]):
-        source = c - cost[words[m]]
-        if source >= 0 and peak[source] > 0.0 and probs[m] > 0.0:
-            most = max(most, math.log(peak[source]) + math.log(probs[m]) + scale[source])
-        if first[words[m]] == c and root_reach * probs[m] > 0.0:
-            most = max(most, math.log(root_reach) + math.log(probs[m]))
+    for m in range(n_words):
+        w = arrivals.words[m]
+        source = c - cost[w]
+        if source >= 0:
+            most = max(most, arrivals.log_peak[source] + arrivals.log_probs[m])
+        if first[w] == c:
+            most = max(most, log_root + arrivals.log_probs[m])
     lifted = most if is_empty or most - scale[c] > _FAR else scale[c]
-    for m in range(words.shape[0]):
-        source = c - cost[words[m]]
-        factor[0, m] = 0.0
-        factor[1, m] = 0.0
-        if source >= 0 and peak[source] > 0.0:
-            factor[0, m] = probs[m] * math.exp(scale[source] - lifted)
-        if first[words[m]] == c and lifted > -np.inf:
-            factor[1, m] = root_reach * probs[m] * math.exp(-lifted)
+    last, ratio = -1, 0.0
+    for m in range(n_words):
+        w = arrivals.words[m]
+        source = c - cost[w]
+        arrivals.factor[0, m] = 0.0
+        arrivals.factor[1, m] = 0.0
+        if source >= 0 and arrivals.peak[source] > 0.0:
+            if source != last:
+                last, ratio = source, math.exp(scale[source] - lifted)
+            arrivals.factor[0, m] = arrivals.probs[m] * ratio
+        if first[w] == c and lifted > -np.inf:
+            arrivals.factor[1, m] = arrivals.root[0] * arrivals.probs[m] * math.exp(-lifted)
     return lifted
 
 
-@njit(cache=True, nogil=True)
+@njit(**HOT)
 def _insert(rank, code, count, new_rank, new_code):  # type: ignore[no-untyped-def]
     """Insert one entry into a list, best rank first; return how many there are."""
     if count == rank.shape[0]:
@@ -109,53 +156,37 @@ def _insert(rank, code, count, new_rank, new_code):  # type: ignore[no-untyped-d
     return count + 1
 
 
-@njit(cache=True, nogil=True)
-def _choose(  # type: ignore[no-untyped-def]
-    c,
-    words,
-    cost,
-    size,
-    node,
-    slot,
-    total,
-    ratio,
-    reach,
-    peak,
-    parent,
-    word,
-    place,
-    rank_of,
-    factor,
-    used,
-    gain,
-    rank,
-    code,
-):
-    """Choose what a cell holds next: a code below K is an old place, others are expansions.
-
-    Code ``(m + 1) * K + k`` appends word m to place k of cell ``c - cost``, and code
-    ``-(m + 1)`` to the empty prefix.
-    """
-    n_most = rank.shape[0]
+@njit(**HOT)
+def _merge(c, cost, ratio, cells, arrivals, tree, gain, rank, code):  # type: ignore[no-untyped-def]
+    """Enter what a cell holds already, each prefix with the mass that it gains at this vertex."""
     count = 0
-    for k in range(size[c]):  # MERGE
-        here = node[c, k]
-        m = rank_of[word[here]]
+    for k in range(cells.size[c]):
+        here = cells.node[c, k]
+        m = arrivals.rank_of[tree.word[here]]
+        before = tree.parent[here]
         gain[k] = 0.0
-        if m >= 0 and parent[here] == 0:
-            gain[k] = factor[1, m]
-            used[1, m, 0] = c
-        elif m >= 0 and place[parent[here]] >= 0:
-            at = place[parent[here]]
-            gain[k] = reach[c - cost[word[here]], at] * factor[0, m]
-            used[0, m, at] = c
-        count = _insert(rank, code, count, total[slot[c, k]] * ratio + gain[k], k)
-    for m in range(words.shape[0]):  # EXPAND
+        if m >= 0 and before == 0:
+            gain[k] = arrivals.factor[1, m]
+            arrivals.used[1, m, 0] = c
+        elif m >= 0 and tree.place[before] >= 0:
+            at = tree.place[before]
+            gain[k] = arrivals.reach[c - cost[tree.word[here]], at] * arrivals.factor[0, m]
+            arrivals.used[0, m, at] = c
+        count = _insert(rank, code, count, cells.total[cells.slot[c, k]] * ratio + gain[k], k)
+    return count
+
+
+@njit(**HOT)
+def _expand(c, n_words, cost, size, arrivals, rank, code, count):  # type: ignore[no-untyped-def]
+    """Enter the expansions that are good enough; return how many entries there are then."""
+    n_most = rank.shape[0]
+    reach, factor, used = arrivals.reach, arrivals.factor, arrivals.used
+    for m in range(n_words):
         value = factor[1, m]
         if value > 0.0 and used[1, m, 0] != c and (count < n_most or value > rank[count - 1]):
             count = _insert(rank, code, count, value, -(m + 1))
-        source = c - cost[words[m]]
-        most = peak[source] * factor[0, m] if factor[0, m] > 0.0 else 0.0
+        source = c - cost[arrivals.words[m]]
+        most = arrivals.peak[source] * factor[0, m] if factor[0, m] > 0.0 else 0.0
         if most == 0.0 or (count == n_most and most <= rank[count - 1]):
             continue
         for k in range(size[source]):
@@ -165,42 +196,147 @@ def _choose(  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
-def _release(  # type: ignore[no-untyped-def]
-    c, size, count, code, node, slot, place, free, n_free
-):
-    """Give back the slots of the prefixes that a cell no longer holds."""
+@njit(**HOT)
+def _release(c, count, code, cells, place):  # type: ignore[no-untyped-def]
+    """Give back the rows of the prefixes that a cell no longer holds."""
     n_most = code.shape[0]
-    for k in range(size[c]):
-        place[node[c, k]] = -1
+    n_free = cells.n_free[0]
+    for k in range(cells.size[c]):
+        place[cells.node[c, k]] = -1
     for k in range(count):
         if 0 <= code[k] < n_most:
-            place[node[c, code[k]]] = k
-    for k in range(size[c]):
-        if place[node[c, k]] < 0:
-            free[n_free] = slot[c, k]
+            place[cells.node[c, code[k]]] = k
+    for k in range(cells.size[c]):
+        if place[cells.node[c, k]] < 0:
+            cells.free[n_free] = cells.slot[c, k]
             n_free += 1
-    return n_free
+    cells.n_free[0] = n_free
 
 
-@njit(cache=True, nogil=True)
-def _collect(low, size, node, parent, word, depth, n_vertices):  # type: ignore[no-untyped-def]
+@njit(**HOT)
+def _keep(c, s, chosen, k, cells, choice):  # type: ignore[no-untyped-def]
+    """Keep an old prefix, with its mass on the new scale and the share it gains."""
+    row = choice.old_slot[c, chosen]
+    cells.node[c, k] = choice.old_node[c, chosen]
+    cells.slot[c, k] = row
+    if choice.ratio[c] != 1.0:
+        for i in range(cells.born[row], s):
+            cells.mass[row, i] *= choice.ratio[c]
+    cells.mass[row, s] = choice.gain[c, chosen]
+    cells.total[row] = choice.rank[c, k]
+
+
+@njit(**HOT)
+def _enter(c, s, node, k, cells, rank):  # type: ignore[no-untyped-def]
+    """Put a new prefix into a cell."""
+    cells.n_free[0] -= 1
+    row = cells.free[cells.n_free[0]]
+    cells.node[c, k] = node
+    cells.slot[c, k] = row
+    cells.born[row] = s
+    cells.mass[row, s] = rank
+    cells.total[row] = rank
+
+
+@njit(**INNER)
+def _choose(n_words, cost, first, cells, arrivals, choice, tree):  # type: ignore[no-untyped-def]
+    """Choose what every cell holds next."""
+    for c in range(cells.size.shape[0]):
+        is_empty = cells.size[c] == 0
+        lifted = _lift(c, n_words, cost, first, cells.scale, is_empty, arrivals)
+        ratio = 1.0 if is_empty else math.exp(cells.scale[c] - lifted)
+        rank, code, gain = choice.rank[c], choice.code[c], choice.gain[c]
+        count = _merge(c, cost, ratio, cells, arrivals, tree, gain, rank, code)
+        choice.count[c] = _expand(c, n_words, cost, cells.size, arrivals, rank, code, count)
+        choice.lifted[c] = lifted
+        choice.ratio[c] = ratio
+
+
+@njit(**INNER)
+def _take(s, cost, cells, arrivals, choice, tree, n_words):  # type: ignore[no-untyped-def]
+    """Make the cells hold what was chosen."""
+    n_most = choice.code.shape[1]
+    for c in range(cells.size.shape[0]):
+        cells.scale[c] = choice.lifted[c]
+        for k in range(n_most):
+            choice.old_node[c, k] = cells.node[c, k]
+            choice.old_slot[c, k] = cells.slot[c, k]
+    for c in range(cells.size.shape[0]):
+        code = choice.code[c]
+        _release(c, choice.count[c], code, cells, tree.place)
+        for k in range(choice.count[c]):
+            if 0 <= code[k] < n_most:
+                _keep(c, s, code[k], k, cells, choice)
+                continue
+            w = arrivals.words[-code[k] - 1 if code[k] < 0 else code[k] // n_most - 1]
+            before = 0 if code[k] < 0 else choice.old_node[c - cost[w], code[k] % n_most]
+            node = node_of(tree, before, w, n_words)
+            tree.place[node] = k
+            _enter(c, s, node, k, cells, choice.rank[c, k])
+        cells.size[c] = choice.count[c]
+
+
+@njit(**MAKER)
+def _whole(n_rows, n_columns):  # type: ignore[no-untyped-def]
+    return np.empty((n_rows, n_columns), dtype=np.int64)
+
+
+@njit(**MAKER)
+def _collect(low, cells, tree, n_vertices):  # type: ignore[no-untyped-def]
     """Read the words of every prefix kept within the budget off the tree."""
-    n_found = 0
-    for c in range(low, size.shape[0]):
-        n_found += size[c]
+    n_found = cells.size[low:].sum()
     columns = np.full((n_found, n_vertices), -1, dtype=np.int64)
     lengths = np.zeros(n_found, dtype=np.int64)
     at = 0
-    for c in range(low, size.shape[0]):
-        for k in range(size[c]):
-            here = node[c, k]
-            lengths[at] = depth[here]
-            for position in range(depth[here] - 1, -1, -1):
-                columns[at, position] = word[here]
-                here = parent[here]
+    for c in range(low, cells.size.shape[0]):
+        for k in range(cells.size[c]):
+            here = cells.node[c, k]
+            lengths[at] = tree.depth[here]
+            for position in range(tree.depth[here] - 1, -1, -1):
+                columns[at, position] = tree.word[here]
+                here = tree.parent[here]
             at += 1
     return columns, lengths
+
+
+@njit(**MAKER)
+def _room(n_cells, n_most, n_vertices, n_words, n_top):  # type: ignore[no-untyped-def]
+    """Make the arrays."""
+    n_slots = n_cells * n_most
+    cells = _Cells(
+        size=np.zeros(n_cells, dtype=np.int64),
+        node=_whole(n_cells, n_most),
+        slot=_whole(n_cells, n_most),
+        scale=np.full(n_cells, -np.inf),
+        mass=np.empty((n_slots, n_vertices)),
+        born=np.empty(n_slots, dtype=np.int64),
+        total=np.empty(n_slots),
+        free=np.arange(n_slots),
+        n_free=np.full(1, n_slots, dtype=np.int64),
+    )
+    arrivals = _Arrivals(
+        reach=np.empty((n_cells, n_most)),
+        peak=np.empty(n_cells),
+        log_peak=np.empty(n_cells),
+        root=np.empty(1),
+        words=np.empty(n_top, dtype=np.int64),
+        probs=np.empty(n_top),
+        log_probs=np.empty(n_top),
+        rank_of=np.full(n_words, -1, dtype=np.int64),
+        factor=np.empty((2, n_top)),
+        used=np.empty((2, n_top, n_most), dtype=np.int64),
+    )
+    choice = _Choice(
+        count=np.zeros(n_cells, dtype=np.int64),
+        rank=np.empty((n_cells, n_most)),
+        code=_whole(n_cells, n_most),
+        gain=np.empty((n_cells, n_most)),
+        lifted=np.empty(n_cells),
+        ratio=np.empty(n_cells),
+        old_node=_whole(n_cells, n_most),
+        old_slot=_whole(n_cells, n_most),
+    )
+    return cells, arrivals, choice
 
 
 @njit(cache=True, nogil=True)
@@ -216,9 +352,6 @@ def fill_table(
     bonus: float,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Fill ``A[c, s]`` vertex by vertex (Eq. A7), keeping only the column of the last vertex.
-
-    A prefix is a node of a tree, so that the same words always are the same node. The masses of
-    a cell are stored relative to ``exp(scale[c])``, so that they do not underflow.
 
     Args:
         link_prob_to: ``(S, S)`` link probabilities, ``[to, from]``.
@@ -236,106 +369,14 @@ def fill_table(
         ``(N,)``.
     """
     n_vertices, n_words = word_logp.shape
-    n_cells, n_most = high + 1, beam_size
-    # The tree of prefixes; node 0 is the empty one. `place` is -1 for a node not kept now.
-    parent = np.zeros(1024, dtype=np.int64)
-    word = np.zeros(1024, dtype=np.int64)
-    depth = np.zeros(1024, dtype=np.int64)
-    place = np.full(1024, -1, dtype=np.int64)
-    n_nodes = 1
-    keys = np.full(4096, -1, dtype=np.int64)
-    key_nodes = np.zeros(4096, dtype=np.int64)
-    # The cells: which nodes are kept per cost, and the slot that holds the mass of each.
-    size = np.zeros(n_cells, dtype=np.int64)
-    node = np.zeros((n_cells, n_most), dtype=np.int64)
-    slot = np.zeros((n_cells, n_most), dtype=np.int64)
-    scale = np.full(n_cells, -np.inf)
-    mass = np.zeros((n_cells * n_most, n_vertices))
-    total = np.zeros(n_cells * n_most)
-    free = np.arange(n_cells * n_most)
-    n_free = n_cells * n_most
-    reach = np.empty((n_cells, n_most))
-    peak = np.zeros(n_cells)
-    # What each cell is to hold next.
-    count = np.zeros(n_cells, dtype=np.int64)
-    rank = np.empty((n_cells, n_most))
-    code = np.empty((n_cells, n_most), dtype=np.int64)
-    gain = np.empty((n_cells, n_most))
-    lifted = np.empty(n_cells)
-    ratio = np.ones(n_cells)
-    factor = np.empty((2, top.shape[1]))
-    used = np.empty((2, top.shape[1], n_most), dtype=np.int64)
-    rank_of = np.full(n_words, -1, dtype=np.int64)
-    old_node, old_slot = node.copy(), slot.copy()
+    n_new = (high + 1) * beam_size
+    cells, arrivals, choice = _room(high + 1, beam_size, n_vertices, n_words, top.shape[1])
+    tree = empty_tree(4 * n_new)
     for s in range(1, n_vertices - 1):
-        n_top = 0
-        while n_top < top.shape[1] and top[s, n_top] >= 0:
-            rank_of[top[s, n_top]] = n_top
-            n_top += 1
-        words = top[s, :n_top]
-        probs = np.empty(n_top)
+        tree = with_room(tree, n_new, n_words)
+        n_top = _arrive(s, link_prob_to[s], word_logp[s], top[s], bonus, cells, arrivals)
+        _choose(n_top, cost, first, cells, arrivals, choice, tree)
+        _take(s, cost, cells, arrivals, choice, tree, n_words)
         for m in range(n_top):
-            probs[m] = math.exp(np.float64(word_logp[s, words[m]]) + bonus)
-        _reach_vertex(s, link_prob_to[s], size, slot, mass, reach, peak)
-        used[:] = -1
-        for c in range(n_cells):
-            lifted[c] = _factors(
-                c, words, probs, cost, first, link_prob_to[s, 0], size[c] == 0, peak, scale, factor
-            )
-            ratio[c] = math.exp(scale[c] - lifted[c]) if size[c] > 0 else 1.0
-            count[c] = _choose(
-                c,
-                words,
-                cost,
-                size,
-                node,
-                slot,
-                total,
-                ratio[c],
-                reach,
-                peak,
-                parent,
-                word,
-                place,
-                rank_of,
-                factor,
-                used,
-                gain[c],
-                rank[c],
-                code[c],
-            )
-        old_node[:], old_slot[:], scale[:] = node, slot, lifted
-        for c in range(n_cells):
-            n_free = _release(c, size, count[c], code[c], node, slot, place, free, n_free)
-            for k in range(count[c]):
-                chosen = code[c, k]
-                if 0 <= chosen < n_most:
-                    node[c, k], slot[c, k] = old_node[c, chosen], old_slot[c, chosen]
-                    held = slot[c, k]
-                    if ratio[c] != 1.0:
-                        mass[held] *= ratio[c]
-                    mass[held, s] = gain[c, chosen]
-                    total[held] = rank[c, k]
-                    continue
-                m = -chosen - 1 if chosen < 0 else chosen // n_most - 1
-                before = 0 if chosen < 0 else old_node[c - cost[words[m]], chosen % n_most]
-                here = _node_of(keys, key_nodes, before * n_words + words[m], n_nodes)
-                if here == n_nodes:
-                    if n_nodes == parent.shape[0]:
-                        parent, word = _longer(parent), _longer(word)
-                        depth, place = _longer(depth), _longer(place)
-                    parent[here], word[here], depth[here] = before, words[m], depth[before] + 1
-                    n_nodes += 1
-                    if 2 * n_nodes > keys.shape[0]:
-                        keys, key_nodes = _doubled(keys, key_nodes)
-                place[here] = k
-                n_free -= 1
-                node[c, k], slot[c, k] = here, free[n_free]
-                held = slot[c, k]
-                mass[held, :s] = 0.0
-                mass[held, s] = rank[c, k]
-                total[held] = rank[c, k]
-            size[c] = count[c]
-        for m in range(n_top):
-            rank_of[words[m]] = -1
-    return _collect(low, size, node, parent, word, depth, n_vertices)  # type: ignore[no-any-return]
+            arrivals.rank_of[arrivals.words[m]] = -1
+    return _collect(low, cells, tree, n_vertices)  # type: ignore[no-any-return]

@@ -1,0 +1,228 @@
+"""Compiled lists of the ways to go on, and of the probabilities that matter to the bound.
+
+Owns `Steps`, sorted so that steps which differ in nothing but their word stand side by side (a
+*run*), and `Entries`, the words of each run with the vertices where they are not negligible.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import INNER, MAKER
+
+__all__ = ["Entries", "Steps", "in_runs", "list_entries"]
+
+_BITS = 10  # of a set of phrases and words
+_TINIEST = 1e-300  # what is below counts as 0 in the lists; the bound gets it with the rest
+
+
+class Steps(NamedTuple):
+    """Ways to go on, ascending cost; a word has one, or one for each context it can leave.
+
+    Each an int64 array ``(P,)``: the candidate, its cost, the kind of context it leaves, the bits
+    it turns on, the bits that forbid it. ``run`` (G+1,) is where each run of steps begins that
+    differ only in the candidate, and the end; ``joins`` (G,) whether those continue a word.
+    """
+
+    word: Any
+    cost: Any
+    kind: Any
+    gain: Any
+    blocked: Any
+    run: Any
+    joins: Any
+
+
+class Entries(NamedTuple):
+    """Probabilities that are not negligible, by run and word.
+
+    ``run`` (G+1,) is where the words of each run begin, ``start`` (Q+1,) where the entries of
+    each of those words begin, ``vertex`` and ``value`` the entries, ascending vertex. ``dropped``
+    (n,) is the largest of the other probabilities at each vertex.
+    """
+
+    run: Any
+    start: Any
+    vertex: Any
+    value: Any
+    dropped: Any
+
+
+@njit(**MAKER)
+def _whole(size):  # type: ignore[no-untyped-def]
+    return np.empty(size, dtype=np.int64)
+
+
+@njit(**INNER)
+def _key(steps, joins, p):  # type: ignore[no-untyped-def]
+    """One number for all that a run has in common, cost first."""
+    key = 2 * (8 * steps.cost[p] + steps.kind[p]) + joins[steps.word[p]]
+    return ((key << _BITS) + steps.gain[p] << _BITS) + steps.blocked[p]
+
+
+@njit(**INNER)
+def _insert(keys, count, n_runs, key):  # type: ignore[no-untyped-def]
+    """Count a key in the ascending list of keys; return how many there are then."""
+    at = n_runs
+    while at > 0 and keys[at - 1] >= key:
+        at -= 1
+    if at < n_runs and keys[at] == key:
+        count[at] += 1
+        return n_runs
+    for later in range(n_runs, at, -1):
+        keys[later] = keys[later - 1]
+        count[later] = count[later - 1]
+    keys[at] = key
+    count[at] = 1
+    return n_runs + 1
+
+
+@njit(**INNER)
+def _sort_runs(steps, joins, keys, filled, run, sorted_steps):  # type: ignore[no-untyped-def]
+    """Copy steps run by run, in their order within each; return the number of runs."""
+    n_runs = 0
+    for p in range(steps.word.shape[0]):
+        n_runs = _insert(keys, filled, n_runs, _key(steps, joins, p))
+    run[0] = 0
+    for g in range(n_runs):
+        run[g + 1] = run[g] + filled[g]
+        filled[g] = run[g]
+    for p in range(steps.word.shape[0]):
+        key = _key(steps, joins, p)
+        g = 0
+        while keys[g] != key:
+            g += 1
+        at = filled[g]
+        filled[g] += 1
+        sorted_steps.word[at] = steps.word[p]
+        sorted_steps.cost[at] = steps.cost[p]
+        sorted_steps.kind[at] = steps.kind[p]
+        sorted_steps.gain[at] = steps.gain[p]
+        sorted_steps.blocked[at] = steps.blocked[p]
+    return n_runs
+
+
+@njit(cache=True, nogil=True)
+def in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped-def]
+    """Sort steps by all but the word, ``joins`` (W,) included, and find the runs."""
+    n = word.shape[0]
+    steps = Steps(word, cost, kind, gain, blocked, word, joins)
+    run = _whole(n + 1)
+    found = Steps(_whole(n), _whole(n), _whole(n), _whole(n), _whole(n), run, joins)
+    n_runs = _sort_runs(steps, joins, _whole(n + 1), _whole(n + 1), run, found)
+    run = run[: n_runs + 1]
+    return Steps(
+        found.word,
+        found.cost,
+        found.kind,
+        found.gain,
+        found.blocked,
+        run,
+        joins[found.word[run[:-1]]],
+    )
+
+
+@njit(**INNER)
+def _thresholds(prob, word, share, least, dropped):  # type: ignore[no-untyped-def]
+    """Set the least probability at each vertex that is not negligible, and the most below it."""
+    least[:] = 0.0
+    dropped[:] = 0.0
+    for w in word:
+        for j in range(least.shape[0]):
+            least[j] = max(least[j], prob[w, j])
+    for j in range(least.shape[0]):
+        least[j] = max(least[j] * share, _TINIEST)
+    for w in word:
+        for j in range(least.shape[0]):
+            if prob[w, j] < least[j]:
+                dropped[j] = max(dropped[j], prob[w, j])
+
+
+@njit(**INNER)
+def _append(prob, least, vertex, value, filled):  # type: ignore[no-untyped-def]
+    """List the entries of one word, a multiple of four; return how many entries there are then."""
+    size = 0
+    for j in range(prob.shape[0]):
+        size += prob[j] >= least[j]
+    for _ in range(-size % 4):
+        vertex[filled] = 0
+        value[filled] = 0.0
+        filled += 1
+    for j in range(prob.shape[0]):
+        if prob[j] >= least[j]:
+            vertex[filled] = j
+            value[filled] = prob[j]
+            filled += 1
+    return filled
+
+
+@njit(**INNER)
+def _is_dominated(vertex, value, begin, end, best, prob, w):  # type: ignore[no-untyped-def]
+    """Whether the word that is best where w is most probable is above w everywhere."""
+    top = begin
+    for q in range(begin + 1, end):
+        if value[q] > value[top]:
+            top = q
+    other = best[vertex[top]]
+    if other == w:
+        return False
+    for q in range(begin, end):
+        if value[q] > prob[other, vertex[q]]:
+            return False
+    return True
+
+
+@njit(**INNER)
+def _list_run(prob, word, least, best, begin, start, vertex, value, n_kept):  # type: ignore[no-untyped-def]
+    """List the entries of the words of one run; return how many words are listed then."""
+    n_words = word.shape[0]
+    filled = start[n_kept]
+    at = filled  # the entries of all words, then moved up over those of words left out
+    best[:] = -1
+    for p in range(n_words):
+        w = word[p]
+        begin[p] = at
+        at = _append(prob[w], least, vertex, value, at)
+        for q in range(begin[p], at):
+            j = vertex[q]
+            if best[j] < 0 or prob[w, j] > prob[best[j], j]:
+                best[j] = w
+    begin[n_words] = at
+    for p in range(n_words):
+        one, end = begin[p], begin[p + 1]
+        if one == end or _is_dominated(vertex, value, one, end, best, prob, word[p]):
+            continue
+        for q in range(one, end):
+            vertex[filled] = vertex[q]
+            value[filled] = value[q]
+            filled += 1
+        n_kept += 1
+        start[n_kept] = filled
+    return n_kept
+
+
+@njit(**MAKER)
+def list_entries(prob, steps, share):  # type: ignore[no-untyped-def]
+    """Keep the entries above a share of their vertex's best, and the largest of the rest.
+
+    A word that another word of its run beats at every vertex is left out: the bound is a maximum
+    over the words of a run.
+    """
+    n = prob.shape[1]
+    n_steps, n_runs = steps.word.shape[0], steps.joins.shape[0]
+    least, dropped = np.empty(n), np.empty(n)
+    _thresholds(prob, steps.word, share, least, dropped)
+    run, begin, best = _whole(n_runs + 1), _whole(n_steps + 1), _whole(n)
+    start, vertex, value = (
+        _whole(n_steps + 1),
+        _whole(n_steps * (n + 3)),
+        np.empty(n_steps * (n + 3)),
+    )
+    run[0], start[0] = 0, 0
+    for g in range(n_runs):
+        word = steps.word[steps.run[g] : steps.run[g + 1]]
+        run[g + 1] = _list_run(prob, word, least, best, begin, start, vertex, value, run[g])
+    return Entries(run, start, vertex, value, dropped)
