@@ -12,11 +12,11 @@ import numpy as np
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.kernels.beam import run_beam
+from sumfit.decoding.kernels.beam import Beam, Found, run_beam
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
-from sumfit.decoding.search import empty_nodes
+from sumfit.decoding.search import empty_nodes, make_room
 from sumfit.decoding.seqmap import restricted
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -47,41 +47,40 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     """
     graph = restricted(dag, options)
     tables = SearchTables.build(graph, options)
-    n, room = tables.n_inner, 1 + 2 * options.beam_size
-    columns = np.empty((options.n_best, n), dtype=np.int64)
-    scores, rests = np.empty(options.n_best), np.empty(options.n_best, dtype=np.int64)
+    n, n_rows, n_best = tables.n_inner, 1 + 2 * options.beam_size, options.n_best
+    nodes = empty_nodes(tables, options, n_rows, has_frontier=False)
+    whole = np.int64
+    beam = Beam(np.empty((n_rows, n), whole), np.empty(n_rows, whole), np.empty(n_rows))
+    found = Found(np.empty((n_best, n), whole), np.empty(n_best), np.empty(n_best, whole))
+    slack = tables.high - tables.low
     n_found, pruned, outside, n_made = run_beam(
-        tables.rules,
-        tables.graph,
-        empty_nodes(tables, options, room, has_frontier=False),
-        np.empty((room, n), dtype=np.int64),
-        columns,
-        scores,
-        rests,
-        tables.high,
-        tables.high - tables.low,
+        tables.rules, tables.graph, nodes, beam, found, tables.high, slack, make_room(nodes)
     )
     if n_found == 0:
         raise _nothing(dag, options)
-    found = []
-    for row, score, rest in zip(
-        columns[:n_found], scores[:n_found].tolist(), rests[:n_found].tolist(), strict=True
-    ):
-        words = tuple(graph.word_ids[row[row >= 0]].tolist())
-        gap = max(pruned, outside) - score
-        found.append(
-            Hypothesis(
-                words=words,
-                log_prob=score - options.bonus * len(words),
-                score=score,
-                cost=tables.high - rest,
-                path=best_path(graph, words, options.ending),
-                optimal=gap <= _TOLERANCE,
-                gap=gap if gap > _TOLERANCE else 0.0,
-            )
-        )
-    found.sort(key=lambda item: (-item.score, item.words))
-    return NBest(tuple(found), method="seqmap-beam", n_expanded=int(n_made))
+    bound = max(pruned, outside)
+    results = [
+        _hypothesis(graph, options, tables.high, found, row, bound) for row in range(n_found)
+    ]
+    results.sort(key=lambda item: (-item.score, item.words))
+    return NBest(tuple(results), method="seqmap-beam", n_expanded=int(n_made))
+
+
+def _hypothesis(
+    graph: DAG, options: DecodeOptions, high: int, found: Found, row: int, bound: float
+) -> Hypothesis:
+    columns, score = found.columns[row], float(found.score[row])
+    words = tuple(graph.word_ids[columns[columns >= 0]].tolist())
+    gap = bound - score
+    return Hypothesis(
+        words=words,
+        log_prob=score - options.bonus * len(words),
+        score=score,
+        cost=high - int(found.rest[row]),
+        path=best_path(graph, words, options.ending),
+        optimal=gap <= _TOLERANCE,
+        gap=gap if gap > _TOLERANCE else 0.0,
+    )
 
 
 def _nothing(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.decoding.costs import costs_outside
 from sumfit.decoding.kernels.bound import KINDS, fill_bounds
-from sumfit.decoding.kernels.search import Graph
+from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.state import (
     LETTERS,
     REJECTED,
@@ -42,9 +42,10 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _NEVER = 2**31 - 1  # cost of a word that does not exist
-# Probabilities below this share of the best at their vertex enter the bound through the padding
-# vector that stands for the largest of them; searched sequences always get theirs.
-_NEGLIGIBLE = 1e-2
+# Probabilities below this share of the best at their vertex, over the number of vertices, enter
+# the bound through the padding vector that stands for the largest of them, so that the paddings of
+# all steps add up to about as much in a large graph. Searched sequences always get theirs.
+_NEGLIGIBLE = 0.5
 _MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 
@@ -89,27 +90,19 @@ class SearchTables:
             raise InfeasibleBudgetError(
                 "a graph of 2 vertices emits no word; give one with an inner vertex"
             )
-        gain = math.exp(options.bonus)
-        words = np.ascontiguousarray(dag.word_logp[1:-1].T)
-        prob = np.exp(words, dtype=np.float64)
-        links = np.exp(dag.link_logp, dtype=np.float64)
-        other = np.exp(dag.other_logp[1:-1], dtype=np.float64)
-        if gain != 1.0:
-            prob *= gain
-            other *= gain
-        end = np.ascontiguousarray(links[1:-1, -1]) if options.ending == "eos" else np.ones(n)
+        prob, other, links = _probabilities(dag, options)
         rules = no_rules() if options.constraints is None else options.constraints.rules
         kinds, joins, gains, needed = _context(dag, options)
         ids = dag.word_ids
         cost = options.unit_cost[ids].astype(np.int64)
         is_same = options.first_cost is options.unit_cost
         first_cost = cost if is_same else options.first_cost[ids].astype(np.int64)
-        has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
         low, high = options.budget.low, _most_cost(options, n)
+        has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
         graph = Graph(
             link=np.ascontiguousarray(links[1:-1, 1:-1]),
             first_link=np.ascontiguousarray(links[0, 1:-1]),
-            end=end,
+            end=np.ascontiguousarray(links[1:-1, -1]) if options.ending == "eos" else np.ones(n),
             prob=prob,
             other=other,
             other_costs=costs_outside(options.unit_cost, ids, high) if has_other else _NONE,
@@ -141,8 +134,8 @@ class SearchTables:
         graph, rules = self.graph, self.rules
         refused = np.flatnonzero(graph.n_repeats)
         pieces = graph.ids[refused]
-        is_one_piece = rules.starts[pieces] & (rules.kind[pieces] == LETTERS)
-        hashes = rules.fold_plus[pieces[is_one_piece]]
+        is_one_piece = rules.pieces.starts[pieces] & (rules.pieces.kind[pieces] == LETTERS)
+        hashes = rules.pieces.fold_plus[pieces[is_one_piece]]
         times = graph.n_repeats[refused[is_one_piece]]
         words, place = np.unique(hashes, return_inverse=True)
         total = np.bincount(place, weights=times, minlength=words.size)
@@ -272,6 +265,17 @@ _NO_TABLE = np.zeros((1, 1, 0, 0))
 _NO_SCALE = np.zeros(0)
 
 
+def _probabilities(dag: DAG, options: DecodeOptions) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """``(W, n)`` of candidates and ``(n,)`` of others, with the bonus, and ``(S, S)`` of links."""
+    prob = np.exp(np.ascontiguousarray(dag.word_logp[1:-1].T), dtype=np.float64)
+    other = np.exp(dag.other_logp[1:-1], dtype=np.float64)
+    if options.bonus != 0.0:
+        gain = math.exp(options.bonus)
+        prob *= gain
+        other *= gain
+    return prob, other, np.exp(dag.link_logp, dtype=np.float64)
+
+
 def _context(
     dag: DAG, options: DecodeOptions
 ) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray, int]:
@@ -312,7 +316,9 @@ def _split(
     bit_of = dict(zip(words.tolist(), bits.tolist(), strict=True))
     pieces = ids[steps.word]
     hashes = np.where(
-        rules.starts[pieces] & (rules.kind[pieces] == LETTERS), rules.fold_plus[pieces], 0
+        rules.pieces.starts[pieces] & (rules.pieces.kind[pieces] == LETTERS),
+        rules.pieces.fold_plus[pieces],
+        0,
     )
     columns = (steps.word, steps.cost, steps.kind, steps.gain, steps.blocked)
     for value, word, cost, kind, gain, blocked in zip(
@@ -353,7 +359,7 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
         graph.link,
         graph.end,
         graph.prob,
-        _NEGLIGIBLE,
+        _NEGLIGIBLE / n,
         graph.steps,
         graph.other,
         graph.other_costs[graph.other_costs < n_layers],

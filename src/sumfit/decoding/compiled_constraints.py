@@ -56,7 +56,7 @@ class CompiledConstraints:
     @property
     def vocab_size(self) -> int:
         """``V`` of the tokenizer."""
-        return int(self.rules.kind.shape[0])
+        return int(self.rules.pieces.kind.shape[0])
 
     def state_size(self, n_pieces: int) -> int:
         """Length of the state of a prefix.
@@ -95,9 +95,9 @@ class CompiledConstraints:
         if rules.complete_end:
             kinds[rules.odd[ids]] = REJECTED
         if rules.whole_words:
-            kinds[(rules.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
-        piece_kind = rules.kind[ids]
-        joins = ((piece_kind == LETTERS) | (piece_kind == OTHER)) & ~rules.starts[ids]
+            kinds[(rules.pieces.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
+        piece_kind = rules.pieces.kind[ids]
+        joins = ((piece_kind == LETTERS) | (piece_kind == OTHER)) & ~rules.pieces.starts[ids]
         return kinds, joins
 
     def start(self, n_pieces: int = 256) -> State:
@@ -221,12 +221,12 @@ class CompiledConstraints:
         flags = np.zeros(ids.size, dtype=np.bool_)
         for w, v in enumerate(ids.tolist()):
             tail = self._folded(v)
-            flags[w] = tail == last or (not self.rules.starts[v] and last.endswith(tail))
+            flags[w] = tail == last or (not self.rules.pieces.starts[v] and last.endswith(tail))
         return flags
 
     def _folded(self, v: int) -> bytes:
-        begin, end = self.rules.body_start[v : v + 2].tolist()
-        body: bytes = self.rules.body[begin:end].tobytes()
+        begin, end = self.rules.pieces.body_start[v : v + 2].tolist()
+        body: bytes = self.rules.pieces.body[begin:end].tobytes()
         try:
             return body.decode("utf-8").casefold().encode("utf-8")
         except UnicodeDecodeError:

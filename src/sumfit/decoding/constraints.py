@@ -30,11 +30,15 @@ from sumfit.decoding.kernels.state import (
     STOP_ANYWHERE,
     STOP_NOWHERE,
     SWITCHES,
+    Phrases,
     Rules,
+    Words,
 )
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.piece_tables import (
     FUNCTION_WORDS,
+    NEVER_LAST,
+    SELDOM_LAST,
     LexiconTables,
     common_words,
     fold_hash,
@@ -176,37 +180,14 @@ class Constraints:
         tables = piece_tables(tokenizer)
         known = Lexicon.from_words(()) if lexicon is None else lexicon
         places = tables.with_lexicon(known)
-        source = Lexicon.from_bytes(self._source_words(source_text))
-        switches = dict.fromkeys(SWITCHES, 1)
-        switches["whole_words"] = int(self.whole_words)
-        switches["content_once"] = int(not self.repeat_words)
-        switches["adjacent_once"] = int(not self.repeat_adjacent)
-        switches["ngram"] = self.no_repeat_ngram or 0
-        switches["complete_end"] = int(not self.dangling_end)
-        switches["final_stop"] = self._final_stop_rule(source_text)
-        switches["source_numbers"] = int(self.source_numbers_only)
-        switches["source_names"] = int(self.source_names_only)
-        banned, banned_start = _phrases(self.banned)
-        required, required_start = _phrases(self.required)
         rules = Rules(
-            **switches,
-            **tables.arrays,
-            low=places.low,
-            high=places.high,
-            lexicon=known.text,
-            lexicon_start=known.start,
-            is_common=common_words(known) if self.source_names_only else np.zeros(1, np.bool_),
-            source=source.text,
-            source_start=source.start,
-            function_words=word_hashes(frozenset(function_words)),
-            banned=banned,
-            banned_start=banned_start,
-            required=required,
-            required_start=required_start,
+            **self._switches(source_text),
+            source_scripts=script_mask(source_text[:_MOST_READ]),
             odd=tables.punctuation.odd_pieces(source_text),
             follows=tables.punctuation.follows(source_text),
-            source_pairs=_stutters(source_text) if not self.repeat_words else np.zeros(0, np.int64),
-            source_scripts=script_mask(source_text[:_MOST_READ]),
+            pieces=tables.pieces,
+            words=self._words(known, places, source_text, function_words),
+            phrases=Phrases(*_phrases(self.banned), *_phrases(self.required)),
         )
         if self.required and not self.repeat_words:
             self._check_repeats(function_words)
@@ -214,6 +195,40 @@ class Constraints:
         if not (self.banned or self.source_names_only or self.source_numbers_only):
             usual = _usual_kinds(places, rules)
         return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)), usual)
+
+    def _switches(self, source_text: str) -> dict[str, int]:
+        return dict.fromkeys(SWITCHES, 1) | {
+            "whole_words": int(self.whole_words),
+            "content_once": int(not self.repeat_words),
+            "adjacent_once": int(not self.repeat_adjacent),
+            "ngram": self.no_repeat_ngram or 0,
+            "complete_end": int(not self.dangling_end),
+            "final_stop": self._final_stop_rule(source_text),
+            "source_numbers": int(self.source_numbers_only),
+            "source_names": int(self.source_names_only),
+        }
+
+    def _words(
+        self,
+        known: Lexicon,
+        places: LexiconTables,
+        source_text: str,
+        function_words: Collection[str],
+    ) -> Words:
+        source = Lexicon.from_bytes(self._source_words(source_text))
+        return Words(
+            lexicon=known.text,
+            lexicon_start=known.start,
+            low=places.low,
+            high=places.high,
+            is_common=common_words(known) if self.source_names_only else np.zeros(1, np.bool_),
+            source=source.text,
+            source_start=source.start,
+            source_pairs=_stutters(source_text) if not self.repeat_words else np.zeros(0, np.int64),
+            function_words=word_hashes(frozenset(function_words)),
+            never_last=word_hashes(NEVER_LAST),
+            seldom_last=word_hashes(SELDOM_LAST),
+        )
 
     def _final_stop_rule(self, source_text: str) -> int:
         if self.final_stop:
@@ -275,14 +290,14 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
     key = (rules.whole_words, rules.complete_end, rules.final_stop)
     kinds = places.usual_kinds.get(key)
     if kinds is None:
-        n_pieces = rules.kind.shape[0]
+        n_pieces = rules.pieces.kind.shape[0]
+        nothing = Lexicon.from_words(())
+        none, start = _phrases(())
         bare = rules._replace(
-            source=np.zeros(0, dtype=np.uint8),
-            source_start=np.zeros(1, dtype=np.int64),
+            words=rules.words._replace(source=nothing.text, source_start=nothing.start),
+            phrases=Phrases(none, start, none, start),
             source_scripts=-1,
             odd=np.zeros_like(rules.odd),
-            required=np.zeros(0, dtype=np.int64),
-            required_start=np.zeros(1, dtype=np.int64),
         )
         kinds = np.zeros(n_pieces, dtype=np.int64)
         scratch = np.zeros(int(FIELDS) + 2, dtype=np.int64)

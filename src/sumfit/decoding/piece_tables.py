@@ -25,6 +25,7 @@ from sumfit.decoding.kernels.state import (
     LETTERS,
     NEVER,
     WELL,
+    Pieces,
 )
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.decoding.punctuation import Punctuation, script_mask
@@ -33,6 +34,8 @@ from sumfit.text.endings import DANGLING_WORDS, NEVER_LAST_WORDS, ends_completel
 
 __all__ = [
     "FUNCTION_WORDS",
+    "NEVER_LAST",
+    "SELDOM_LAST",
     "LexiconTables",
     "PieceTables",
     "common_words",
@@ -55,6 +58,12 @@ FUNCTION_WORDS: frozenset[str] = DANGLING_WORDS | frozenset(
     """.split()
 )
 """Words that may be repeated: they carry grammar rather than content."""
+
+SELDOM_LAST: frozenset[str] = DANGLING_WORDS - NEVER_LAST_WORDS
+"""Words that end a text only before a full stop."""
+
+NEVER_LAST = NEVER_LAST_WORDS
+"""Words that end no text."""
 
 _BASE = 0x9E3779B97F4A7C15  # odd, so that powers never vanish modulo 2^64
 _MASK = 2**64 - 1
@@ -104,6 +113,11 @@ def _polynomial(data: bytes) -> int:
     return value
 
 
+@lru_cache(maxsize=256)
+def _power(exponent: int) -> int:
+    return pow(_BASE, exponent, _MASK + 1)
+
+
 def _signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value
 
@@ -124,14 +138,14 @@ class LexiconTables:
 
 
 class PieceTables:
-    """Arrays over the pieces of one tokenizer, by the names of `kernels.rules.Rules`.
+    """Arrays over the pieces of one tokenizer.
 
     Attributes:
-        arrays: The arrays.
+        pieces: The arrays, for the compiled rules.
         punctuation: Which marks may stand next to each other.
     """
 
-    arrays: dict[str, Any]
+    pieces: Pieces
     punctuation: Punctuation
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -151,37 +165,22 @@ class PieceTables:
             body if other else text.casefold().encode("utf-8")
             for body, text, other in zip(bodies, texts, kind == 4, strict=True)
         ]
-        is_symbol = ~np.isin(kind, (0, LETTERS, DIGITS, 4, FREE))
-        symbols = [(v, texts[v], bool(starts[v])) for v in np.flatnonzero(is_symbol).tolist()]
-        end_action = np.full(len(bodies), WELL, dtype=np.int8)
-        pairs = np.zeros(len(bodies), dtype=np.int64)
-        quotes = np.zeros(len(bodies), dtype=np.int8)
-        for v, text, begins in symbols:
-            end_action[v] = _end_action(text, begins)
-            pairs[v] = _pair_balance(text, begins)
-            quotes[v] = text.count('"') % 2
-        powers = [1]
-        for _ in range(max(map(len, folded))):
-            powers.append(powers[-1] * _BASE & _MASK)
-        self.arrays = {
-            "kind": kind,
-            "starts": starts,
-            "capital": np.array([text[:1].isupper() for text in texts], dtype=np.bool_),
-            "body": np.frombuffer(bytearray().join(bodies), dtype=np.uint8),
-            "body_start": _offsets(bodies),
-            "fold_times": np.array([_signed(powers[len(data)]) for data in folded], np.int64),
-            "fold_plus": np.array([_signed(_polynomial(data)) for data in folded], np.int64),
-            "end_action": end_action,
-            "opens": np.array([not text.strip(_OPENERS) for text in texts], dtype=np.bool_),
-            "pairs": pairs,
-            "quotes": quotes,
-            "fold": np.frombuffer(bytearray().join(folded), dtype=np.uint8),
-            "fold_start": _offsets(folded),
-            "scripts": np.array([script_mask(text) for text in texts], dtype=np.int64),
-            "never_last": word_hashes(NEVER_LAST_WORDS),
-            "seldom_last": word_hashes(DANGLING_WORDS - NEVER_LAST_WORDS),
-        }
-        self.punctuation = Punctuation(texts, np.flatnonzero(is_symbol).tolist())
+        symbols = np.flatnonzero(~np.isin(kind, (0, LETTERS, DIGITS, 4, FREE))).tolist()
+        self.pieces = Pieces(
+            kind=kind,
+            starts=starts,
+            capital=np.array([text[:1].isupper() for text in texts], dtype=np.bool_),
+            body=np.frombuffer(bytearray().join(bodies), dtype=np.uint8),
+            body_start=_offsets(bodies),
+            fold=np.frombuffer(bytearray().join(folded), dtype=np.uint8),
+            fold_start=_offsets(folded),
+            fold_times=np.array([_signed(_power(len(data))) for data in folded], np.int64),
+            fold_plus=np.array([_signed(_polynomial(data)) for data in folded], np.int64),
+            opens=np.array([not text.strip(_OPENERS) for text in texts], dtype=np.bool_),
+            scripts=np.array([script_mask(text) for text in texts], dtype=np.int64),
+            **_effects(texts, starts, symbols),
+        )
+        self.punctuation = Punctuation(texts, symbols)
         self._by_lexicon: weakref.WeakKeyDictionary[Lexicon, LexiconTables] = (
             weakref.WeakKeyDictionary()
         )
@@ -197,11 +196,11 @@ class PieceTables:
         """
         tables = self._by_lexicon.get(words)
         if tables is None:
-            n_pieces = self.arrays["kind"].shape[0]
+            n_pieces = self.pieces.kind.shape[0]
             low = np.zeros(n_pieces, dtype=np.int64)
             high = np.zeros(n_pieces, dtype=np.int64)
             prefix_ranges(
-                words.text, words.start, self.arrays["body"], self.arrays["body_start"], low, high
+                words.text, words.start, self.pieces.body, self.pieces.body_start, low, high
             )
             tables = LexiconTables(low, high)
             self._by_lexicon[words] = tables
@@ -244,6 +243,20 @@ def common_words(lexicon: Lexicon) -> npt.NDArray[np.bool_]:
         flags = np.array([word.lower() in known for word in words] or [False], dtype=np.bool_)
         _COMMON[lexicon] = flags
     return flags
+
+
+def _effects(
+    texts: list[str], starts: npt.NDArray[np.bool_], symbols: list[int]
+) -> dict[str, npt.NDArray[Any]]:
+    """What each symbol does to the ending, to pairs of marks and to quotation marks."""
+    end_action = np.full(len(texts), WELL, dtype=np.int8)
+    pairs = np.zeros(len(texts), dtype=np.int64)
+    quotes = np.zeros(len(texts), dtype=np.int8)
+    for v in symbols:
+        end_action[v] = _end_action(texts[v], bool(starts[v]))
+        pairs[v] = _pair_balance(texts[v], bool(starts[v]))
+        quotes[v] = texts[v].count('"') % 2
+    return {"end_action": end_action, "pairs": pairs, "quotes": quotes}
 
 
 def _end_action(text: str, begins: bool) -> int:

@@ -14,13 +14,14 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
+from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
-from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, run
+from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, Progress, run
 from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
 from sumfit.hypothesis import Hypothesis
 
-__all__ = ["Search", "empty_nodes"]
+__all__ = ["Search", "empty_nodes", "make_room"]
 
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
@@ -60,21 +61,24 @@ class Search:
         self._tables = tables
         self._options = options
         self._high = tables.high if high is None else high
-        self._count = np.zeros(4, dtype=np.int64)
-        self._done = np.empty(options.n_best, dtype=np.int64)
-        self._outside = np.full(options.n_best + 1, outside)
-        self._room = _FIRST_ROOM
-        self._nodes = empty_nodes(self._tables, self._options, self._room)
+        self._progress = Progress(
+            count=np.zeros(4, dtype=np.int64),
+            done=np.empty(options.n_best, dtype=np.int64),
+            outside=np.full(options.n_best + 1, outside),
+        )
+        self._n_rows = _FIRST_ROOM
+        self._nodes = empty_nodes(self._tables, self._options, self._n_rows)
+        self._room = make_room(self._nodes)
 
     @property
     def n_expanded(self) -> int:
         """Prefixes expanded so far, earlier searches included."""
-        return self._n_before + int(self._count[3])
+        return self._n_before + int(self._progress.count[3])
 
     @property
     def outside(self) -> float:
         """Bound on the score of sequences with a word outside the candidates, so far."""
-        return float(self._outside[-1])
+        return float(self._progress.outside[-1])
 
     def run(self, started: float, most: int | None = None) -> None:
         """Search until all results are found or a limit is reached.
@@ -120,14 +124,15 @@ class Search:
         Returns:
             At most ``n_best`` hypotheses; those not proved optimal carry their gap.
         """
-        n_done = int(self._count[2])
-        nodes = [(int(self._done[i]), float(self._outside[i])) for i in range(n_done)]
-        frontier = float(self._nodes.heap_f[0]) if self._count[1] else -math.inf
-        if n_done < self._options.n_best and self._count[1]:
-            scores = self._nodes.score[: self._count[0]].copy()
-            scores[self._done[:n_done]] = -math.inf
+        done, outside = self._progress.done, self._progress.outside
+        n_done = int(self._progress.count[2])
+        nodes = [(int(done[i]), float(outside[i])) for i in range(n_done)]
+        frontier = float(self._nodes.heap_f[0]) if self._progress.count[1] else -math.inf
+        if n_done < self._options.n_best and self._progress.count[1]:
+            scores = self._nodes.score[: self._progress.count[0]].copy()
+            scores[done[:n_done]] = -math.inf
             order = np.argsort(-scores, kind="stable")[: self._options.n_best - n_done]
-            bound = max(frontier, float(self._outside[-1]))
+            bound = max(frontier, float(outside[-1]))
             nodes += [(int(i), bound) for i in order if scores[i] > -math.inf]
         return [self._hypothesis(graph, node, bound) for node, bound in nodes]
 
@@ -166,7 +171,7 @@ class Search:
 
     def _dive(self) -> None:
         """Finish some sequences greedily if none is finished yet."""
-        if (self._nodes.score[: self._count[0]] > -math.inf).any():
+        if (self._nodes.score[: self._progress.count[0]] > -math.inf).any():
             return
         limit = self.n_expanded - self._n_before + _DIVE_EXPANSIONS
         landed = 0
@@ -186,24 +191,37 @@ class Search:
                 tables.rules,
                 tables.graph,
                 self._nodes,
-                self._count,
-                self._outside,
-                self._done,
+                self._progress,
                 self._high,
                 self._high - tables.low,
                 limit,
                 self._patience,
                 is_dive,
+                self._room,
             )
         )
 
     def _grow(self) -> None:
         """Make room for four times as many prefixes."""
-        self._room *= 4
-        larger = empty_nodes(self._tables, self._options, self._room)
+        self._n_rows *= 4
+        larger = empty_nodes(self._tables, self._options, self._n_rows)
         for old, new in zip(self._nodes, larger, strict=True):
             new[: old.shape[0]] = old
         self._nodes = larger
+
+
+def make_room(nodes: Nodes) -> Room:
+    """Make room for what is computed on the way.
+
+    Args:
+        nodes: The rows that are worked on.
+
+    Returns:
+        The arrays, not yet written.
+    """
+    return Room(
+        scratch=np.empty(nodes.state.shape[1], dtype=np.int64), mass=np.empty(nodes.reach.shape[1])
+    )
 
 
 def empty_nodes(

@@ -70,18 +70,18 @@ def _utf8_next(state, byte):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
     """Follow the UTF-8 automaton and the spaces; whether the piece may come here at all."""
-    kind = rules.kind[v]
-    begin, end = rules.body_start[v], rules.body_start[v + 1]
-    if kind == SPECIAL or (state[IS_BARE] and rules.starts[v]):
+    kind = rules.pieces.kind[v]
+    begin, end = rules.pieces.body_start[v], rules.pieces.body_start[v + 1]
+    if kind == SPECIAL or (state[IS_BARE] and rules.pieces.starts[v]):
         return False
     state[IS_BARE] = int(begin == end)
     if kind != OTHER:
         return state[UTF8] == 0
-    if rules.starts[v] and state[UTF8] != 0:
+    if rules.pieces.starts[v] and state[UTF8] != 0:
         return False
     follow = state[UTF8]
     for p in range(begin, end):
-        follow = _utf8_next(follow, rules.body[p])
+        follow = _utf8_next(follow, rules.pieces.body[p])
         if follow < 0:
             return False
     state[UTF8] = follow
@@ -91,12 +91,12 @@ def decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def _follow_stutter(rules, state, v, joins):  # type: ignore[no-untyped-def]
     """Compare the open word, now longer by a piece, with the word before it."""
-    begin, end = rules.fold_start[v], rules.fold_start[v + 1]
+    begin, end = rules.pieces.fold_start[v], rules.pieces.fold_start[v + 1]
     past = state[PAST_DEPTH]
     if state[FOLD_DEPTH] < past <= state[FOLD_DEPTH] + end - begin:
         value = state[HASH] if joins else 0
         for p in range(begin, begin + past - state[FOLD_DEPTH]):
-            value = value * FOLD_BASE + rules.fold[p] + 1
+            value = value * FOLD_BASE + rules.pieces.fold[p] + 1
         state[IS_STUTTER] = int(value == state[FIELDS + state[N_ATOMS] - 1])
     state[FOLD_DEPTH] += end - begin
 
@@ -104,38 +104,38 @@ def _follow_stutter(rules, state, v, joins):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
     """Add a piece to the open word or number, or open one with it."""
-    begin, end = rules.body_start[v], rules.body_start[v + 1]
+    begin, end = rules.pieces.body_start[v], rules.pieces.body_start[v + 1]
     if not joins:
         state[FOLD_DEPTH] = 0
         state[IS_STUTTER] = 0
     _follow_stutter(rules, state, v, joins)
     if joins:
-        state[HASH] = state[HASH] * rules.fold_times[v] + rules.fold_plus[v]
+        state[HASH] = state[HASH] * rules.pieces.fold_times[v] + rules.pieces.fold_plus[v]
         if state[DEPTH] == 0:
-            state[IS_CAPITAL] = rules.capital[v]
+            state[IS_CAPITAL] = rules.pieces.capital[v]
         state[LOW], state[HIGH] = narrow(
-            rules.lexicon,
-            rules.lexicon_start,
+            rules.words.lexicon,
+            rules.words.lexicon_start,
             state[LOW],
             state[HIGH],
             state[DEPTH],
-            rules.body,
+            rules.pieces.body,
             begin,
             end,
         )
     else:
-        state[HASH] = rules.fold_plus[v]
-        state[IS_CAPITAL] = rules.capital[v]
-        state[LOW], state[HIGH] = rules.low[v], rules.high[v]
-        state[SOURCE_LOW], state[SOURCE_HIGH] = 0, rules.source_start.shape[0] - 1
+        state[HASH] = rules.pieces.fold_plus[v]
+        state[IS_CAPITAL] = rules.pieces.capital[v]
+        state[LOW], state[HIGH] = rules.words.low[v], rules.words.high[v]
+        state[SOURCE_LOW], state[SOURCE_HIGH] = 0, rules.words.source_start.shape[0] - 1
         state[DEPTH] = 0
     state[SOURCE_LOW], state[SOURCE_HIGH] = narrow(
-        rules.source,
-        rules.source_start,
+        rules.words.source,
+        rules.words.source_start,
         state[SOURCE_LOW],
         state[SOURCE_HIGH],
         state[DEPTH],
-        rules.body,
+        rules.pieces.body,
         begin,
         end,
     )
@@ -145,7 +145,8 @@ def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def known_as(rules, state, kind):  # type: ignore[no-untyped-def]
     """Whether the open atom is allowed as it is, and whether it may become longer (bits 1, 2)."""
-    in_source = is_word(rules.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], state[DEPTH])
+    words, depth = rules.words, state[DEPTH]
+    in_source = is_word(words.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], depth)
     more_in_source = state[SOURCE_HIGH] - state[SOURCE_LOW] > in_source
     if kind == NUMBER:
         if not rules.source_numbers:
@@ -153,6 +154,6 @@ def known_as(rules, state, kind):  # type: ignore[no-untyped-def]
         return int(in_source) + 2 * int(more_in_source)
     if not rules.whole_words:
         return 2 + int(state[DEPTH] > 0)
-    in_lexicon = is_word(rules.lexicon_start, state[LOW], state[HIGH], state[DEPTH])
+    in_lexicon = is_word(words.lexicon_start, state[LOW], state[HIGH], depth)
     more = state[HIGH] - state[LOW] > in_lexicon
     return int(in_source or in_lexicon) + 2 * int(more_in_source or more)

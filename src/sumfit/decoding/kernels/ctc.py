@@ -7,10 +7,87 @@ import math
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import INNER
 
 __all__ = ["best_alignment", "string_log_prob"]
 
 _NONE, _STAY, _AFTER_BEST, _AFTER_SECOND, _FIRST, _BLANK = 0, 1, 2, 3, 4, 5
+
+
+@njit(**INNER)
+def _best_two(scores):  # type: ignore[no-untyped-def]
+    """Find the best and the second best score, and their labels; ties go to the smaller label."""
+    best, second, label, other = -np.inf, -np.inf, 0, 0
+    for v in range(scores.shape[0]):
+        if scores[v] > best:
+            second, other = best, label
+            best, label = scores[v], v
+        elif scores[v] > second:
+            second, other = scores[v], v
+    return best, second, label, other
+
+
+@njit(**INNER)
+def _extend(  # type: ignore[no-untyped-def]
+    c, frame, blank, cost, bonus, scores, best, second, label, following, came
+):
+    """Enter what one more frame makes of the alignments that cost c."""
+    n_costs = following.shape[0]
+    for v in range(frame.shape[0]):
+        if v == blank:
+            following[c, v] = best + frame[v]
+            came[c, v] = _BLANK
+            continue
+        value = scores[v] + frame[v]
+        if value > following[c, v]:
+            following[c, v] = value
+            came[c, v] = _STAY
+        spent = c + cost[v]
+        if spent < n_costs:
+            value = (second if label == v else best) + frame[v] + bonus
+            if value > following[spent, v]:
+                following[spent, v] = value
+                came[spent, v] = _AFTER_SECOND if label == v else _AFTER_BEST
+
+
+@njit(**INNER)
+def _begin(frame, blank, first, bonus, silent, following, came):  # type: ignore[no-untyped-def]
+    """Enter the alignments whose first label comes now, after blanks of score ``silent``."""
+    for v in range(frame.shape[0]):
+        if v != blank and first[v] < following.shape[0]:
+            value = silent + frame[v] + bonus
+            if value > following[first[v], v]:
+                following[first[v], v] = value
+                came[first[v], v] = _FIRST
+
+
+@njit(**INNER)
+def _best_end(scores, low):  # type: ignore[no-untyped-def]
+    """Find the best score of at least the least cost, that cost and the last label."""
+    score, spent, label = -np.inf, 0, 0
+    for c in range(low, scores.shape[0]):
+        for v in range(scores.shape[1]):
+            if scores[c, v] > score:
+                score, spent, label = scores[c, v], c, v
+    return score, spent, label
+
+
+@njit(**INNER)
+def _trace(came, best_label, second_label, cost, spent, label, labels):  # type: ignore[no-untyped-def]
+    """Read the labels of an alignment off the table, from its end."""
+    for t in range(labels.shape[0] - 1, -1, -1):
+        labels[t] = label
+        how = came[t, spent, label]
+        if how == _FIRST:
+            break
+        if how == _BLANK:
+            label = best_label[t, spent]
+        elif how == _AFTER_BEST:
+            spent -= cost[label]
+            label = best_label[t, spent]
+        elif how == _AFTER_SECOND:
+            spent -= cost[label]
+            label = second_label[t, spent]
 
 
 @njit(cache=True, nogil=True)
@@ -31,62 +108,22 @@ def best_alignment(log_probs, blank, cost, first, low, high, bonus):  # type: ig
     second_label = np.zeros((n_frames, n_costs), dtype=np.int32)
     silent = 0.0  # all blanks so far: nothing is emitted yet
     for t in range(n_frames):
+        frame = log_probs[t]
         following[:] = -np.inf
         for c in range(n_costs):
-            best, second = -np.inf, -np.inf
-            for v in range(n_labels):
-                if now[c, v] > best:
-                    second, second_label[t, c] = best, best_label[t, c]
-                    best, best_label[t, c] = now[c, v], v
-                elif now[c, v] > second:
-                    second, second_label[t, c] = now[c, v], v
-            if best == -np.inf:
-                continue
-            for v in range(n_labels):
-                if v == blank:
-                    following[c, v] = best + log_probs[t, v]
-                    came[t, c, v] = _BLANK
-                    continue
-                value = now[c, v] + log_probs[t, v]
-                if value > following[c, v]:
-                    following[c, v] = value
-                    came[t, c, v] = _STAY
-                spent = c + cost[v]
-                if spent < n_costs:
-                    is_same = best_label[t, c] == v
-                    value = (second if is_same else best) + log_probs[t, v] + bonus
-                    if value > following[spent, v]:
-                        following[spent, v] = value
-                        came[t, spent, v] = _AFTER_SECOND if is_same else _AFTER_BEST
-        for v in range(n_labels):
-            if v != blank and first[v] < n_costs:
-                value = silent + log_probs[t, v] + bonus
-                if value > following[first[v], v]:
-                    following[first[v], v] = value
-                    came[t, first[v], v] = _FIRST
-        silent += log_probs[t, blank]
+            best, second, label, other = _best_two(now[c])
+            best_label[t, c], second_label[t, c] = label, other
+            if best > -np.inf:
+                _extend(
+                    c, frame, blank, cost, bonus, now[c], best, second, label, following, came[t]
+                )
+        _begin(frame, blank, first, bonus, silent, following, came[t])
+        silent += frame[blank]
         now, following = following, now
-    score, spent, label = -np.inf, 0, 0
-    for c in range(low, n_costs):
-        for v in range(n_labels):
-            if now[c, v] > score:
-                score, spent, label = now[c, v], c, v
+    score, spent, label = _best_end(now, low)
     labels = np.full(n_frames, blank, dtype=np.int64)
-    if score == -np.inf:
-        return score, labels
-    for t in range(n_frames - 1, -1, -1):
-        labels[t] = label
-        how = came[t, spent, label]
-        if how == _FIRST:
-            break
-        if how == _BLANK:
-            label = best_label[t, spent]
-        elif how == _AFTER_BEST:
-            spent -= cost[label]
-            label = best_label[t, spent]
-        elif how == _AFTER_SECOND:
-            spent -= cost[label]
-            label = second_label[t, spent]
+    if score > -np.inf:
+        _trace(came, best_label, second_label, cost, spent, label, labels)
     return score, labels
 
 

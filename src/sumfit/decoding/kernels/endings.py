@@ -40,7 +40,7 @@ def may_end(rules, state):  # type: ignore[no-untyped-def]
     """Whether an output may end in a state whose last atom may close."""
     if state[UTF8] != 0 or state[IS_BARE]:
         return False
-    n_required = rules.required_start.shape[0] - 1
+    n_required = rules.phrases.required_start.shape[0] - 1
     if state[SET_NOW] != (1 << n_required) - 1:
         return False
     if not rules.complete_end:
@@ -58,9 +58,9 @@ def may_end(rules, state):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def ending_of_word(rules, value):  # type: ignore[no-untyped-def]
     """How a text ends whose last word has this hash: a value of END."""
-    if is_in(rules.never_last, value):
+    if is_in(rules.words.never_last, value):
         return NEEDS_WORD
-    return NEEDS_STOP if is_in(rules.seldom_last, value) else COMPLETE
+    return NEEDS_STOP if is_in(rules.words.seldom_last, value) else COMPLETE
 
 
 @njit(**INNER)
@@ -101,12 +101,15 @@ def may_stand(rules, before, v):  # type: ignore[no-untyped-def]
     """Whether punctuation and spaces read as they should if a piece comes next."""
     if rules.odd[v]:
         return False
-    begin = rules.body_start[v]
+    pieces = rules.pieces
+    begin = pieces.body_start[v]
     last = before[LAST_BYTE]
     if before[IS_BARE] or last == 0:
         last = SPACE
-    if rules.starts[v] and last != SPACE:
+    if pieces.starts[v] and last != SPACE:
         if before[IS_STRAY] or not _may_touch(rules, before, last, SPACE):
             return False
         last = SPACE
-    return begin == rules.body_start[v + 1] or _may_touch(rules, before, last, rules.body[begin])
+    return begin == rules.pieces.body_start[v + 1] or _may_touch(
+        rules, before, last, rules.pieces.body[begin]
+    )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.state import INNER
 
@@ -74,8 +76,8 @@ def push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
 def pop(nodes, size):  # type: ignore[no-untyped-def]
     """Take out the entry of most worth; return the new number of entries."""
     size -= 1
-    _swap(nodes, 0, size)
-    at = 0
+    at = np.int64(0)
+    _swap(nodes, at, size)
     while True:
         left = 2 * at + 1
         if left >= size:

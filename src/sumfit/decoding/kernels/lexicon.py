@@ -6,6 +6,8 @@ offsets at which words begin (`sumfit.decoding.lexicon`).
 
 from __future__ import annotations
 
+import numpy as np
+
 from sumfit.decoding.kernels.compiled import njit
 
 __all__ = ["is_word", "narrow", "prefix_ranges"]
@@ -53,8 +55,8 @@ def is_word(start, low, high, depth):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def prefix_ranges(text, start, pieces, piece_start, low, high):  # type: ignore[no-untyped-def]
     """Fill ``low`` and ``high`` (V,) with the range of words that begin with each piece."""
-    n_words = start.shape[0] - 1
+    none, n_words = np.int64(0), start.shape[0] - 1
     for v in range(piece_start.shape[0] - 1):
         low[v], high[v] = narrow(
-            text, start, 0, n_words, 0, pieces, piece_start[v], piece_start[v + 1]
+            text, start, none, n_words, none, pieces, piece_start[v], piece_start[v + 1]
         )

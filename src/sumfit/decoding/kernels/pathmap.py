@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import INNER, MAKER
 
 __all__ = [
     "best_completions",
@@ -51,6 +52,77 @@ def best_words(
     return best, which
 
 
+@njit(**INNER)
+def _reach(table, link_logp, j, reach, source):  # type: ignore[no-untyped-def]
+    """Set the best score of reaching vertex j by cost, and where from."""
+    reach[:] = -np.inf
+    for i in range(1, j):
+        link = np.float64(link_logp[i, j])
+        if link == -np.inf:
+            continue
+        for c in range(reach.shape[0]):
+            value = table[i, c] + link
+            if value > reach[c]:
+                reach[c] = value
+                source[c] = i
+
+
+@njit(**INNER)
+def _begin(link, words, costs, bonus, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
+    """Enter the best first words of a vertex."""
+    for d in range(costs.shape[0]):
+        value = np.float64(link) + words[d] + bonus
+        if value > scores[costs[d]]:
+            scores[costs[d]] = value
+            from_vertex[costs[d]] = 0
+            from_cost[costs[d]] = d
+
+
+@njit(**INNER)
+def _go_on(reach, source, words, costs, bonus, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
+    """Enter the best later words of a vertex."""
+    for d in range(costs.shape[0]):
+        word = words[d] + bonus
+        if word == -np.inf:
+            continue
+        for c in range(scores.shape[0] - costs[d]):
+            value = reach[c] + word
+            if value > scores[c + costs[d]]:
+                scores[c + costs[d]] = value
+                from_vertex[c + costs[d]] = source[c]
+                from_cost[c + costs[d]] = d
+
+
+@njit(**INNER)
+def _best_end(table, link_logp, low, any_ending):  # type: ignore[no-untyped-def]
+    """Find the best score within the budget, the vertex it ends at and what it spends."""
+    score, end, spent = -np.inf, 0, 0
+    last = table.shape[0] - 1
+    for j in range(1, last):
+        closing = 0.0 if any_ending else np.float64(link_logp[j, last])
+        for c in range(low, table.shape[1]):
+            if table[j, c] + closing > score:
+                score, end, spent = table[j, c] + closing, j, c
+    return score, end, spent
+
+
+@njit(**MAKER)
+def _trace(from_vertex, from_cost, costs, first_costs, end, spent):  # type: ignore[no-untyped-def]
+    """Read a path off the table, from its end."""
+    n_vertices = from_vertex.shape[0]
+    vertices = np.zeros(n_vertices, dtype=np.int64)
+    places = np.zeros(n_vertices, dtype=np.int64)
+    n = 0
+    while end > 0:
+        d = from_cost[end, spent]
+        vertices[n], places[n] = end, d
+        n += 1
+        previous = from_vertex[end, spent]
+        spent -= costs[d] if previous > 0 else first_costs[d]
+        end = previous
+    return vertices[:n][::-1].copy(), places[:n][::-1].copy()
+
+
 @njit(cache=True, nogil=True)
 def path_map(
     link_logp: npt.NDArray[np.float32],
@@ -82,57 +154,19 @@ def path_map(
         ``(S, C+1)``.
     """
     n_vertices = link_logp.shape[0]
-    last = n_vertices - 1
     table = np.full((n_vertices, high + 1), -np.inf)
     from_vertex = np.zeros((n_vertices, high + 1), dtype=np.int32)
     from_cost = np.full((n_vertices, high + 1), -1, dtype=np.int32)
     reach = np.empty(high + 1)
     source = np.empty(high + 1, dtype=np.int32)
-    for j in range(1, last):
-        reach[:] = -np.inf
-        for i in range(1, j):
-            link = np.float64(link_logp[i, j])
-            if link == -np.inf:
-                continue
-            for c in range(high + 1):
-                value = table[i, c] + link
-                if value > reach[c]:
-                    reach[c] = value
-                    source[c] = i
-        for d in range(first_costs.shape[0]):
-            value = np.float64(link_logp[0, j]) + first_words[j, d] + bonus
-            if value > table[j, first_costs[d]]:
-                table[j, first_costs[d]] = value
-                from_vertex[j, first_costs[d]] = 0
-                from_cost[j, first_costs[d]] = d
-        for d in range(costs.shape[0]):
-            word = words[j, d] + bonus
-            if word == -np.inf:
-                continue
-            for c in range(high + 1 - costs[d]):
-                value = reach[c] + word
-                if value > table[j, c + costs[d]]:
-                    table[j, c + costs[d]] = value
-                    from_vertex[j, c + costs[d]] = source[c]
-                    from_cost[j, c + costs[d]] = d
-    score, end, spent = -np.inf, 0, 0
-    for j in range(1, last):
-        closing = 0.0 if any_ending else np.float64(link_logp[j, last])
-        for c in range(low, high + 1):
-            if table[j, c] + closing > score:
-                score, end, spent = table[j, c] + closing, j, c
-    vertices = np.zeros(n_vertices, dtype=np.int64)
-    places = np.zeros(n_vertices, dtype=np.int64)
-    total = spent
-    n = 0
-    while end > 0:
-        d = from_cost[end, spent]
-        vertices[n], places[n] = end, d
-        n += 1
-        previous = from_vertex[end, spent]
-        spent -= costs[d] if previous > 0 else first_costs[d]
-        end = previous
-    return score, total, vertices[:n][::-1].copy(), places[:n][::-1].copy(), table
+    for j in range(1, n_vertices - 1):
+        rows = table[j], from_vertex[j], from_cost[j]
+        _reach(table, link_logp, j, reach, source)
+        _begin(link_logp[0, j], first_words[j], first_costs, bonus, *rows)
+        _go_on(reach, source, words[j], costs, bonus, *rows)
+    score, end, spent = _best_end(table, link_logp, low, any_ending)
+    vertices, places = _trace(from_vertex, from_cost, costs, first_costs, end, spent)
+    return score, spent, vertices, places, table
 
 
 @njit(cache=True, nogil=True)

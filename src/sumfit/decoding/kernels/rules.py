@@ -6,6 +6,8 @@ Owns `step` and the judgement of an atom that closes. The layout of states and r
 
 from __future__ import annotations
 
+import numpy as np
+
 from sumfit.decoding.kernels.atoms import decode_piece, extend, known_as
 from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.endings import (
@@ -73,6 +75,10 @@ from sumfit.decoding.kernels.state import (
 
 __all__ = ["classify", "is_repeat", "step", "step_once"]
 
+# numba compiles a loop anew for every constant of Python that it is called with, not for these
+_MARK = np.int64(0)  # an atom that is neither word nor number
+_APART = np.bool_(False)  # does not join the open word
+
 
 @njit(**INNER)
 def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-def]
@@ -109,9 +115,9 @@ def _stutters(rules, state, value):  # type: ignore[no-untyped-def]
     if not state[IS_STUTTER] or state[FOLD_DEPTH] <= state[PAST_DEPTH]:
         return False
     past = state[FIELDS + state[N_ATOMS] - 1]
-    if is_in(rules.function_words, past):
+    if is_in(rules.words.function_words, past):
         return False
-    return not is_in(rules.source_pairs, past * PAIR_BASE + value)
+    return not is_in(rules.words.source_pairs, past * PAIR_BASE + value)
 
 
 @njit(**INNER)
@@ -119,23 +125,24 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
     """Judge an atom that would close now; set SET_NOW."""
     state[SET_NOW] = state[SET]
     n = state[N_ATOMS]
-    if kind != 0 and rules.adjacent_once and n > 0 and state[FIELDS + n - 1] == value:
+    if kind != _MARK and rules.adjacent_once and n > 0 and state[FIELDS + n - 1] == value:
         return False
     if kind == WORD and rules.content_once and state[DEPTH] > 1:
         for a in range(n):
-            if state[FIELDS + a] == value and not is_in(rules.function_words, value):
+            if state[FIELDS + a] == value and not is_in(rules.words.function_words, value):
                 return False
     if kind == WORD and rules.content_once and _stutters(rules, state, value):
         return False
     if rules.ngram > 0 and _repeats_ngram(state, value, rules.ngram):
         return False
-    for p in range(rules.banned_start.shape[0] - 1):
-        begin, end = rules.banned_start[p], rules.banned_start[p + 1]
-        if _ends_with(rules.banned, begin, end, state, value):
+    phrases = rules.phrases
+    for p in range(phrases.banned_start.shape[0] - 1):
+        begin, end = phrases.banned_start[p], phrases.banned_start[p + 1]
+        if _ends_with(phrases.banned, begin, end, state, value):
             return False
-    for p in range(rules.required_start.shape[0] - 1):
-        begin, end = rules.required_start[p], rules.required_start[p + 1]
-        if _ends_with(rules.required, begin, end, state, value):
+    for p in range(phrases.required_start.shape[0] - 1):
+        begin, end = phrases.required_start[p], phrases.required_start[p + 1]
+        if _ends_with(phrases.required, begin, end, state, value):
             state[SET_NOW] |= 1 << p
     return True
 
@@ -143,12 +150,12 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def _is_allowed_name(rules, state):  # type: ignore[no-untyped-def]
     """Whether a word is no name, or one from the source."""
-    if not state[IS_CAPITAL] or is_word(
-        rules.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], state[DEPTH]
-    ):
+    words, low, depth = rules.words, state[LOW], state[DEPTH]
+    if not state[IS_CAPITAL]:
         return True
-    low, high = state[LOW], state[HIGH]
-    return is_word(rules.lexicon_start, low, high, state[DEPTH]) and rules.is_common[low]
+    if is_word(words.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], depth):
+        return True
+    return is_word(words.lexicon_start, low, state[HIGH], depth) and words.is_common[low]
 
 
 @njit(**INNER)
@@ -162,10 +169,10 @@ def _close(state):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def _is_stop(rules, v):  # type: ignore[no-untyped-def]
     """Whether a symbol that may end an output holds a full stop."""
-    if rules.end_action[v] != FULL_STOP:
+    if rules.pieces.end_action[v] != FULL_STOP:
         return False
-    for place in range(rules.body_start[v], rules.body_start[v + 1]):
-        if rules.body[place] == PERIOD:
+    for place in range(rules.pieces.body_start[v], rules.pieces.body_start[v + 1]):
+        if rules.pieces.body[place] == PERIOD:
             return True
     return False
 
@@ -173,7 +180,7 @@ def _is_stop(rules, v):  # type: ignore[no-untyped-def]
 @njit(**INNER)
 def _end_action(rules, before, v):  # type: ignore[no-untyped-def]
     """What a symbol does to the ending, where a final full stop may not be welcome."""
-    action = rules.end_action[v]
+    action = rules.pieces.end_action[v]
     if rules.final_stop == STOP_ANYWHERE or not _is_stop(rules, v):
         return action
     if rules.final_stop == STOP_AFTER_INITIAL and before[OPEN] == WORD and before[DEPTH] == 1:
@@ -182,71 +189,74 @@ def _end_action(rules, before, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def step(rules, before, v, state):  # type: ignore[no-untyped-def]
-    """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
-
-    Kinds are those of `kernels.bound`: 0 anything may follow, 1 no end, 2 only a continuation of
-    the word begun, 3 no continuation, 4 neither end nor continuation.
-    """
-    used = FIELDS + before[N_ATOMS]
-    for i in range(used):
-        state[i] = before[i]
+def _may_come(rules, before, v, state):  # type: ignore[no-untyped-def]
+    """Whether a piece may come next as far as bytes, marks and writing systems go."""
     if not decode_piece(rules, state, v):
-        return REJECTED
+        return False
     if rules.complete_end and not may_stand(rules, before, v):
-        return REJECTED
-    if rules.whole_words and rules.scripts[v] & ~rules.source_scripts:
-        return REJECTED
-    state[IS_STRAY] = 0
-    kind = rules.kind[v]
-    starts = rules.starts[v]
-    is_letters = kind == LETTERS or kind == OTHER
-    joins = not starts and (
-        (is_letters and state[OPEN] == WORD) or (kind == DIGITS and state[OPEN] == NUMBER)
-    )
-    if not joins:
-        is_past = starts and state[OPEN] == WORD and state[IS_WHOLE]
-        state[PAST_DEPTH] = state[FOLD_DEPTH] if is_past else 0
-    if state[OPEN] != 0 and not joins:
-        if state[OPEN] == WORD and state[DEPTH] == 0:
-            state[OPEN] = 0  # a space alone: nothing was begun
-        elif not state[IS_CLOSABLE]:
-            return REJECTED
-        else:
-            _close(state)
-    if starts:
-        state[IN_TOKEN] = 0
-    change = rules.pairs[v]
-    if (
-        change == CLOSING_QUOTE
-        and before[IS_BARE]
-        and rules.body[rules.body_start[v]] == APOSTROPHE
-    ):
-        change = -CLOSING_QUOTE  # after a space it opens
+        return False
+    return not (rules.whole_words and rules.pieces.scripts[v] & ~rules.source_scripts)
+
+
+@njit(**INNER)
+def _may_leave_open(state, starts, joins):  # type: ignore[no-untyped-def]
+    """Close the open atom unless the piece joins it; whether it may be so."""
+    if joins:
+        return True
+    is_past = starts and state[OPEN] == WORD and state[IS_WHOLE]
+    state[PAST_DEPTH] = state[FOLD_DEPTH] if is_past else 0
+    if state[OPEN] == WORD and state[DEPTH] == 0:
+        state[OPEN] = 0  # a space alone: nothing was begun
+    elif state[OPEN] != 0:
+        if not state[IS_CLOSABLE]:
+            return False
+        _close(state)
+    return True
+
+
+@njit(**INNER)
+def _pair_up(rules, before, v, state):  # type: ignore[no-untyped-def]
+    """Count opening and closing marks; 1 for a mark that may close nothing, -1 for none such."""
+    pieces = rules.pieces
+    change = pieces.pairs[v]
+    if change == CLOSING_QUOTE and before[IS_BARE]:
+        if pieces.body[pieces.body_start[v]] == APOSTROPHE:
+            change = -CLOSING_QUOTE  # after a space it opens
     is_stray = False
     if rules.complete_end and change < 0:
         if closes_nothing(state[PAIRS], change):
-            return REJECTED
+            return -1
         is_stray = change == CLOSING_QUOTE and (state[PAIRS] >> 48) <= 0x80
     state[PAIRS] += change
-    state[QUOTES] ^= rules.quotes[v]
-    if not is_letters and kind != DIGITS:
-        state[HASH] = rules.fold_plus[v]
-        if not _may_close(rules, state, 0, state[HASH]):
-            return REJECTED
-        _close(state)
-        state[END] = ending_of_symbol(_end_action(rules, before, v), state[END])
-        if is_stray and state[LAST_BYTE] != PLURAL:
-            state[END] = OPEN_MARK
-            state[IS_STRAY] = 1
-        state[BEFORE_MARK] = SPACE if starts else state[LAST_BYTE]
-        state[IN_TOKEN] |= not rules.opens[v]
-        state[LAST_BYTE] = rules.body[rules.body_start[v + 1] - 1]
-        state[ENDABLE] = int(may_end(rules, state))
-        return 1 - state[ENDABLE]
-    if rules.body_start[v] < rules.body_start[v + 1]:
-        state[LAST_BYTE] = rules.body[rules.body_start[v + 1] - 1]
-    atom = WORD if is_letters else NUMBER
+    state[QUOTES] ^= pieces.quotes[v]
+    return int(is_stray)
+
+
+@njit(**INNER)
+def _write_symbol(rules, before, v, state, is_stray):  # type: ignore[no-untyped-def]
+    """Write a symbol, an atom of its own; return the kind of context it leaves."""
+    pieces = rules.pieces
+    state[HASH] = pieces.fold_plus[v]
+    if not _may_close(rules, state, _MARK, state[HASH]):
+        return REJECTED
+    _close(state)
+    state[END] = ending_of_symbol(_end_action(rules, before, v), state[END])
+    if is_stray and state[LAST_BYTE] != PLURAL:
+        state[END] = OPEN_MARK
+        state[IS_STRAY] = 1
+    state[BEFORE_MARK] = SPACE if pieces.starts[v] else state[LAST_BYTE]
+    state[IN_TOKEN] |= not pieces.opens[v]
+    state[LAST_BYTE] = pieces.body[pieces.body_start[v + 1] - 1]
+    state[ENDABLE] = int(may_end(rules, state))
+    return 1 - state[ENDABLE]
+
+
+@njit(**INNER)
+def _write_atom(rules, v, state, atom, joins):  # type: ignore[no-untyped-def]
+    """Write a piece of a word or number; return the kind of context it leaves."""
+    pieces = rules.pieces
+    if pieces.body_start[v] < pieces.body_start[v + 1]:
+        state[LAST_BYTE] = pieces.body[pieces.body_start[v + 1] - 1]
     extend(rules, state, v, joins)
     state[OPEN] = atom
     if not joins:
@@ -276,6 +286,36 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
     return (0 if known & 2 else 3) + 1 - state[ENDABLE]
 
 
+@njit(**INNER)
+def step(rules, before, v, state):  # type: ignore[no-untyped-def]
+    """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
+
+    Kinds are those of `kernels.bound`: 0 anything may follow, 1 no end, 2 only a continuation of
+    the word begun, 3 no continuation, 4 neither end nor continuation.
+    """
+    for i in range(FIELDS + before[N_ATOMS]):
+        state[i] = before[i]
+    if not _may_come(rules, before, v, state):
+        return REJECTED
+    state[IS_STRAY] = 0
+    kind = rules.pieces.kind[v]
+    starts = rules.pieces.starts[v]
+    is_letters = kind == LETTERS or kind == OTHER
+    joins = not starts and (
+        (is_letters and state[OPEN] == WORD) or (kind == DIGITS and state[OPEN] == NUMBER)
+    )
+    if not _may_leave_open(state, starts, joins):
+        return REJECTED
+    if starts:
+        state[IN_TOKEN] = 0
+    is_stray = _pair_up(rules, before, v, state)
+    if is_stray < 0:
+        return REJECTED
+    if not is_letters and kind != DIGITS:
+        return _write_symbol(rules, before, v, state, is_stray)
+    return _write_atom(rules, v, state, WORD if is_letters else NUMBER, joins)
+
+
 @njit(cache=True, nogil=True)
 def step_once(rules, before, v, state):  # type: ignore[no-untyped-def]
     """`step` for callers in Python."""
@@ -289,7 +329,17 @@ def is_repeat(rules, state):  # type: ignore[no-untyped-def]
         return False
     for a in range(state[N_ATOMS]):
         if state[FIELDS + a] == state[HASH]:
-            return not is_in(rules.function_words, state[HASH])
+            return not is_in(rules.words.function_words, state[HASH])
+    return False
+
+
+@njit(**INNER)
+def _is_banned(phrases, value):  # type: ignore[no-untyped-def]
+    """Whether a word is banned by itself."""
+    for p in range(phrases.banned_start.shape[0] - 1):
+        begin, end = phrases.banned_start[p], phrases.banned_start[p + 1]
+        if end - begin == 1 and phrases.banned[begin] == value:
+            return True
     return False
 
 
@@ -297,39 +347,31 @@ def is_repeat(rules, state):  # type: ignore[no-untyped-def]
 def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
     """What may follow a piece wherever it stands: the loosest kind over all prefixes."""
     start_state(state)
-    kind = rules.kind[v]
-    if kind == SPECIAL:
+    kind = rules.pieces.kind[v]
+    if kind == SPECIAL or (rules.complete_end and rules.odd[v]):
         return REJECTED
-    if rules.complete_end and rules.odd[v]:
-        return REJECTED
-    if rules.whole_words and rules.scripts[v] & ~rules.source_scripts:
+    if rules.whole_words and rules.pieces.scripts[v] & ~rules.source_scripts:
         return REJECTED
     if kind == SYMBOLS:
-        is_last = rules.end_action[v] != NEVER and not (
+        is_last = rules.pieces.end_action[v] != NEVER and not (
             rules.final_stop == STOP_NOWHERE and _is_stop(rules, v)
         )
         return int(rules.complete_end and not is_last)
-    if kind == FREE or not rules.starts[v]:
+    if kind == FREE or not rules.pieces.starts[v]:
         return 0
     if not decode_piece(rules, state, v):
         return REJECTED
     if state[IS_BARE]:
         return 1
     atom = NUMBER if kind == DIGITS else WORD
-    extend(rules, state, v, False)
+    extend(rules, state, v, _APART)
     known = known_as(rules, state, atom)
-    if known == 0:
-        return REJECTED
-    if atom == NUMBER:
-        return 0
+    if atom == NUMBER or known == 0:
+        return 0 if known else REJECTED
     closable = (known & 1) == 1 and state[UTF8] == 0
     if closable and rules.source_names and not _is_allowed_name(rules, state):
         closable = False
-    for p in range(rules.banned_start.shape[0] - 1):
-        begin, end = rules.banned_start[p], rules.banned_start[p + 1]
-        if end - begin == 1 and rules.banned[begin] == state[HASH]:
-            closable = False
-    if not closable:
+    if not closable or _is_banned(rules.phrases, state[HASH]):
         return 2 if known & 2 else REJECTED
     is_end = not rules.complete_end or ending_of_word(rules, state[HASH]) == COMPLETE
     return (0 if known & 2 else 3) + (0 if is_end else 1)
@@ -345,4 +387,6 @@ def classify(rules, ids, state, kinds, joins):  # type: ignore[no-untyped-def]
     for w in range(ids.shape[0]):
         v = ids[w]
         kinds[w] = _static_kind(rules, v, state)
-        joins[w] = (rules.kind[v] == LETTERS or rules.kind[v] == OTHER) and not rules.starts[v]
+        joins[w] = (
+            rules.pieces.kind[v] == LETTERS or rules.pieces.kind[v] == OTHER
+        ) and not rules.pieces.starts[v]

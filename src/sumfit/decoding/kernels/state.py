@@ -27,6 +27,7 @@ __all__ = [
     "DEPTH",
     "DIGITS",
     "END",
+    "ENTRY",
     "ENDABLE",
     "FIELDS",
     "FOLD_BASE",
@@ -63,6 +64,8 @@ __all__ = [
     "PAIR_BASE",
     "PAST_DEPTH",
     "PERIOD",
+    "Phrases",
+    "Pieces",
     "PLURAL",
     "QUOTES",
     "REJECTED",
@@ -81,21 +84,24 @@ __all__ = [
     "UTF8",
     "WELL",
     "WORD",
+    "Words",
     "is_in",
     "no_rules",
     "start_state",
 ]
 
-# for loops that only other loops call: no entrance from Python, which is slow to compile
+# Loops that neither make nor return arrays do without reference counts, which cost more than what
+# most of them do. Those that only other loops call have no entrance from Python either, which is
+# slow to compile; and those that are called often with many arrays become part of the caller, for
+# an array is handed over as seven numbers.
+ENTRY: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 MAKER: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-# and that neither make nor return arrays: without reference counts, which cost more than the loops
 INNER: dict[str, Any] = {**MAKER, "_nrt": False}
-# and that are called often with many arrays, each of which is handed over by its seven numbers
 HOT: dict[str, Any] = {**INNER, "forceinline": True}
 
 REJECTED = -1
@@ -143,11 +149,63 @@ COMPLETE, OPEN_MARK, NEEDS_STOP, NEEDS_WORD, NOTHING = 0, 1, 2, 3, 4
 STOP_ANYWHERE, STOP_NOWHERE, STOP_AFTER_INITIAL = 0, 1, 2
 
 
-class Rules(NamedTuple):
-    """Switches, tables by vocabulary id ``(V,)``, word lists and phrases.
+class Pieces(NamedTuple):
+    """Tables by vocabulary id ``(V,)``: kind, spelling and effect of each piece.
 
-    A switch is 0 or 1, ``final_stop`` one of the values above. Phrases are hashes of atoms, one
-    after the other, with the offsets of each phrase.
+    ``body`` holds the bytes of all pieces without leading space, ``body_start`` (V+1,) where each
+    begins; ``fold`` and ``fold_start`` the same case-folded, ``fold_times`` and ``fold_plus`` how
+    its hash follows from that of what is before it.
+    """
+
+    kind: Any
+    starts: Any
+    capital: Any
+    body: Any
+    body_start: Any
+    fold: Any
+    fold_start: Any
+    fold_times: Any
+    fold_plus: Any
+    end_action: Any
+    opens: Any
+    pairs: Any
+    quotes: Any
+    scripts: Any
+
+
+class Words(NamedTuple):
+    """Word lists: sorted bytes with the offsets of each word, or sorted hashes.
+
+    ``low`` and ``high`` (V,) are the words of the lexicon that begin with each piece.
+    """
+
+    lexicon: Any
+    lexicon_start: Any
+    low: Any
+    high: Any
+    is_common: Any
+    source: Any
+    source_start: Any
+    source_pairs: Any
+    function_words: Any
+    never_last: Any
+    seldom_last: Any
+
+
+class Phrases(NamedTuple):
+    """Hashes of the atoms of phrases, one after the other, with the offsets of each phrase."""
+
+    banned: Any
+    banned_start: Any
+    required: Any
+    required_start: Any
+
+
+class Rules(NamedTuple):
+    """Switches, each 0 or 1 (``final_stop`` one of the values above), and tables.
+
+    ``source_scripts`` are the writing systems of the source as bits, ``odd`` (V,) the pieces that
+    are a heap of marks it does not have, ``follows`` (128, 128) which character may follow which.
     """
 
     is_on: int
@@ -159,38 +217,12 @@ class Rules(NamedTuple):
     final_stop: int
     source_numbers: int
     source_names: int
-    kind: Any
-    starts: Any
-    capital: Any
-    body: Any
-    body_start: Any
-    fold_times: Any
-    fold_plus: Any
-    end_action: Any
-    opens: Any
-    pairs: Any
-    quotes: Any
-    fold: Any
-    fold_start: Any
-    scripts: Any
+    source_scripts: int
     odd: Any
     follows: Any
-    source_pairs: Any
-    source_scripts: int
-    low: Any
-    high: Any
-    lexicon: Any
-    lexicon_start: Any
-    is_common: Any
-    source: Any
-    source_start: Any
-    function_words: Any
-    never_last: Any
-    seldom_last: Any
-    banned: Any
-    banned_start: Any
-    required: Any
-    required_start: Any
+    pieces: Any
+    words: Any
+    phrases: Any
 
 
 SWITCHES = (
@@ -242,38 +274,41 @@ def no_rules() -> Rules:
     switch = np.zeros(1, dtype=np.bool_)
     kind = np.zeros(1, dtype=np.int8)
     none = numbers[:0]
-    return Rules(
-        **dict.fromkeys(SWITCHES, 0),
+    pieces = Pieces(
         kind=kind,
         starts=switch,
         capital=switch,
         body=data,
         body_start=numbers,
+        fold=data,
+        fold_start=numbers,
         fold_times=numbers,
         fold_plus=numbers,
         end_action=kind,
         opens=switch,
         pairs=numbers,
         quotes=kind,
-        fold=data,
-        fold_start=numbers,
         scripts=numbers,
-        odd=switch,
-        follows=np.ones((1, 1), dtype=np.bool_),
-        source_pairs=none,
-        source_scripts=0,
-        low=numbers,
-        high=numbers,
+    )
+    words = Words(
         lexicon=data,
         lexicon_start=numbers,
+        low=numbers,
+        high=numbers,
         is_common=switch,
         source=data,
         source_start=numbers,
+        source_pairs=none,
         function_words=none,
         never_last=none,
         seldom_last=none,
-        banned=none,
-        banned_start=numbers,
-        required=none,
-        required_start=numbers,
+    )
+    return Rules(
+        **dict.fromkeys(SWITCHES, 0),
+        source_scripts=0,
+        odd=switch,
+        follows=np.ones((1, 1), dtype=np.bool_),
+        pieces=pieces,
+        words=words,
+        phrases=Phrases(none, numbers, none, numbers),
     )

@@ -114,15 +114,10 @@ def in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped-
     found = Steps(_whole(n), _whole(n), _whole(n), _whole(n), _whole(n), run, joins)
     n_runs = _sort_runs(steps, joins, _whole(n + 1), _whole(n + 1), run, found)
     run = run[: n_runs + 1]
-    return Steps(
-        found.word,
-        found.cost,
-        found.kind,
-        found.gain,
-        found.blocked,
-        run,
-        joins[found.word[run[:-1]]],
-    )
+    run_joins = np.empty(n_runs, dtype=np.bool_)
+    for g in range(n_runs):
+        run_joins[g] = joins[found.word[run[g]]]
+    return Steps(found.word, found.cost, found.kind, found.gain, found.blocked, run, run_joins)
 
 
 @njit(**INNER)

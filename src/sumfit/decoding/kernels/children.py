@@ -1,0 +1,294 @@
+"""Compiled making of prefixes: what one may go on with, and what it can still become.
+
+Owns the expansion of a prefix and its children's bounds (Eq. A9), for best-first search
+(`kernels.search`) and for the beam (`kernels.beam`). In which order children are made is theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.rules import is_repeat, step
+from sumfit.decoding.kernels.state import (
+    ENDABLE,
+    FIELDS,
+    HASH,
+    INNER,
+    IS_CLOSABLE,
+    N_ATOMS,
+    OPEN,
+    REJECTED,
+    SET_NOW,
+    start_state,
+)
+from sumfit.decoding.kernels.steps import Steps
+
+__all__ = ["Graph", "Room", "child_of", "expand", "make_child", "make_root", "value_of"]
+
+_SLACK = 1e-10  # lift of unfinished entries in nats, above the rounding of the bounds
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+class Graph(NamedTuple):
+    """What does not change during a search; fields as in `sumfit.decoding.bound.SearchTables`."""
+
+    link: Any
+    first_link: Any
+    end: Any
+    prob: Any
+    other: Any
+    other_costs: Any
+    other_first_costs: Any
+    ids: Any
+    cost: Any
+    first_cost: Any
+    steps: Steps
+    first_steps: Steps
+    joins: Any
+    table: Any
+    scale: Any
+    needed: int
+    spent: Any
+    spent_bit: Any
+    n_repeats: Any
+
+
+class Room(NamedTuple):
+    """Room for what is computed on the way: a state in ``scratch``, sums in ``mass`` (n,)."""
+
+    scratch: Any
+    mass: Any
+
+
+@njit(**INNER, fastmath=_FAST)
+def _dot(a, b, c):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j] * c[j]
+    return total
+
+
+@njit(**INNER, fastmath=_FAST)
+def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
+    """Set ``reach[j] = sum_{i<j} mass[i] * L[i, j]`` scaled to a peak of 1; return the peak."""
+    n = mass.shape[0]
+    reach[:] = 0.0
+    for i in range(n):
+        a = mass[i]
+        if a != 0.0:
+            for j in range(i + 1, n):
+                reach[j] += a * link[i, j]
+    peak = 0.0
+    for j in range(n):
+        peak = max(peak, reach[j])
+    if peak > 0.0:
+        for j in range(n):
+            reach[j] /= peak
+    return peak
+
+
+@njit(**INNER, fastmath=_FAST)
+def _dot_of_two(a, b):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@njit(**INNER)
+def _weigh(reach, layer, factor, worth):  # type: ignore[no-untyped-def]
+    for j in range(worth.shape[0]):
+        worth[j] = reach[j] * layer[j] * factor
+
+
+@njit(**INNER)
+def expand(  # type: ignore[no-untyped-def]
+    graph, steps, reach, rest, kind, on_join, on_new, bounds, worth
+):
+    """Bound every child of a prefix; return the log of the bounds' common scale.
+
+    ``reach`` (n,) is the mass that arrives at each vertex before it emits; ``kind`` the context
+    the prefix leaves; ``on_join`` and ``on_new`` the bits that are on for a child that continues
+    its last word and for one that does not. ``bounds`` (W,) is filled, with 0 for a child that
+    cannot be finished within ``rest``.
+    """
+    bounds[:] = 0.0
+    base = -math.inf
+    n_runs = steps.joins.shape[0]
+    for g in range(n_runs):
+        c = steps.cost[steps.run[g]]
+        if c > rest:
+            n_runs = g
+            break
+        base = max(base, graph.scale[rest - c])
+    for g in range(n_runs):
+        p = steps.run[g]
+        joins = steps.joins[g]
+        on = on_join if joins else on_new
+        if (kind == 2 and not joins) or (kind > 2 and joins) or on & steps.blocked[p]:
+            continue
+        left = rest - steps.cost[p]
+        layer = graph.table[on | steps.gain[p], steps.kind[p], left]
+        _weigh(reach, layer, math.exp(graph.scale[left] - base), worth)
+        for q in range(p, steps.run[g + 1]):
+            w = steps.word[q]
+            bounds[w] = max(bounds[w], _dot_of_two(worth, graph.prob[w]))
+    return base
+
+
+@njit(**INNER)
+def _best_child(bounds):  # type: ignore[no-untyped-def]
+    best = -1
+    peak = 0.0
+    for w in range(bounds.shape[0]):
+        if bounds[w] > peak:
+            peak = bounds[w]
+            best = w
+    return best
+
+
+@njit(**INNER)
+def _bits(graph, spent, state):  # type: ignore[no-untyped-def]
+    """Bits that are on after a step: phrases written, and words used up by closed atoms."""
+    on = spent | (state[SET_NOW] & graph.needed)
+    for a in range(max(state[N_ATOMS] - 2, 0), state[N_ATOMS]):
+        for b in range(graph.spent.shape[0]):
+            if state[FIELDS + a] == graph.spent[b]:
+                on |= graph.spent_bit[b]
+    return on
+
+
+@njit(**INNER)
+def _open_bit(graph, state):  # type: ignore[no-untyped-def]
+    """Bit of the word that is used up if the open word closes here, or 0."""
+    if state[OPEN] == 1 and state[IS_CLOSABLE]:
+        for b in range(graph.spent.shape[0]):
+            if state[HASH] == graph.spent[b]:
+                return graph.spent_bit[b]
+    return 0
+
+
+@njit(**INNER)
+def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
+    """Find the best child of a prefix, or -1; children that break a rule are struck out.
+
+    A child's bound is first that of its word in any context. Only the child that looks best is
+    checked against the rules, and its bound lowered to what its own context allows.
+    """
+    bounds, scratch = nodes.bounds[node], room.scratch
+    while True:
+        w = _best_child(bounds)
+        if w < 0 or not rules.is_on:
+            return w
+        kind = step(rules, nodes.state[node], graph.ids[w], scratch)
+        if (kind == REJECTED or kind == 2) and is_repeat(rules, scratch):
+            graph.n_repeats[w] += 1
+        if kind == REJECTED:
+            bounds[w] = 0.0
+            continue
+        left = nodes.rest[node] - (graph.first_cost[w] if node == 0 else graph.cost[w])
+        on = _bits(graph, nodes.spent[node], scratch)
+        bit = _open_bit(graph, scratch)
+        layer = graph.table[on | bit, kind, left]
+        longer = layer
+        if bit != 0 and kind < 2:
+            layer = graph.table[on | bit, kind + 3, left]
+            longer = graph.table[on, 2, left]
+        factor = math.exp(graph.scale[left] - nodes.base[node])
+        bound = factor * max(
+            _dot(nodes.reach[node], graph.prob[w], layer),
+            _dot(nodes.reach[node], graph.prob[w], longer),
+        )
+        if bound >= bounds[w] * (1.0 - 1e-9):
+            return w
+        bounds[w] = bound
+
+
+@njit(**INNER)
+def value_of(nodes, node, w):  # type: ignore[no-untyped-def]
+    """Log of the bound of a child, lifted above rounding."""
+    return nodes.log_mass[node] + nodes.base[node] + math.log(nodes.bounds[node, w]) + _SLACK
+
+
+@njit(**INNER)
+def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
+    """Log of the bound on completions whose next word is no candidate and costs one of these."""
+    best = -math.inf
+    for q in range(costs.shape[0]):
+        left = nodes.rest[node] - costs[q]
+        if left < 0:
+            break
+        layer = graph.table[on | graph.needed, 0, left]
+        value = _dot(nodes.reach[node], graph.other, layer)
+        if value > 0.0:
+            best = max(best, nodes.log_mass[node] + graph.scale[left] + math.log(value))
+    return best
+
+
+@njit(**INNER)
+def make_root(rules, graph, nodes, root, high, room):  # type: ignore[no-untyped-def]
+    """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
+    reach = nodes.reach[root]
+    peak = 0.0
+    for j in range(reach.shape[0]):
+        peak = max(peak, graph.first_link[j])
+    if peak == 0.0:
+        nodes.bounds[root] = 0.0
+        return -math.inf
+    for j in range(reach.shape[0]):
+        reach[j] = graph.first_link[j] / peak
+    nodes.parent[root] = -1
+    nodes.word[root] = -1
+    nodes.rest[root] = high
+    nodes.log_mass[root] = math.log(peak)
+    nodes.score[root] = -math.inf
+    nodes.kind[root] = 0
+    nodes.spent[root] = 0
+    if rules.is_on:
+        start_state(nodes.state[root])
+    kind, on = nodes.kind[root], nodes.spent[root]
+    bounds = nodes.bounds[root]
+    nodes.base[root] = expand(
+        graph, graph.first_steps, reach, high, kind, on, on, bounds, room.mass
+    )
+    return _outside(graph, nodes, root, on, graph.other_first_costs)
+
+
+@njit(**INNER)
+def make_child(rules, graph, nodes, top, w, node, slack, room):  # type: ignore[no-untyped-def]
+    """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
+    nodes.parent[node] = top
+    nodes.word[node] = w
+    left = nodes.rest[top] - (graph.first_cost[w] if top == 0 else graph.cost[w])
+    nodes.rest[node] = left
+    kind = 0
+    on = 0
+    bit = 0
+    may_end = left <= slack
+    if rules.is_on:
+        state = nodes.state[node]
+        kind = step(rules, nodes.state[top], graph.ids[w], state)
+        on = _bits(graph, nodes.spent[top], state)
+        bit = _open_bit(graph, state)
+        may_end = may_end and state[ENDABLE] == 1
+    nodes.kind[node] = kind
+    nodes.spent[node] = on & ~graph.needed
+    final = 0.0
+    mass = room.mass
+    for j in range(mass.shape[0]):
+        mass[j] = nodes.reach[top, j] * graph.prob[w, j]
+        final += mass[j] * graph.end[j]
+    nodes.score[node] = -math.inf
+    if may_end and final > 0.0:
+        nodes.score[node] = nodes.log_mass[top] + math.log(final)
+    peak = _advance(graph.link, mass, nodes.reach[node])
+    if peak == 0.0:
+        nodes.bounds[node] = 0.0
+        return -math.inf
+    nodes.log_mass[node] = nodes.log_mass[top] + math.log(peak)
+    nodes.base[node] = expand(
+        graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node], mass
+    )
+    return _outside(graph, nodes, node, on, graph.other_costs)
