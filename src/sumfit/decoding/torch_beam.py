@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sumfit.decoding import torch_fused
 from sumfit.decoding.marginal import Ending, is_any_ending
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, batch_costs, batch_marginals
 from sumfit.errors import MissingExtraError
@@ -53,6 +54,10 @@ def seqmap_beam_batch(
         The N best of each graph, by exact score.
     """
     any_ending = is_any_ending(ending)
+    if torch_fused.fits(batch, beam_size):
+        return torch_fused.fused_beam(
+            batch, any_ending=any_ending, bonus=bonus, beam_size=beam_size, n_best=n_best
+        )
     with torch.autocast(batch.word_ids.device.type, enabled=False):
         words = _words(batch) * math.exp(bonus)
         links = batch.link_logp.float().exp()

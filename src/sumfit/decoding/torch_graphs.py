@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.torch_words import best_words
 from sumfit.errors import ConfigError, MissingExtraError
 from sumfit.length import LengthBudget
 
@@ -170,10 +171,10 @@ class DAGBatch:
         n = word_logp.shape[1]
         reachable = int(first_cost.max()) + (n - 1) * int(unit_cost.max())
         most = min(max(budget.high for budget in budgets), reachable)
-        low = torch.tensor([min(b.low, most + 1) for b in budgets], device=device)
-        high = torch.tensor([min(b.high, most) for b in budgets], device=device)
-        costs = torch.from_numpy(np.minimum(unit_cost, most + 1).astype(np.int64)).to(device)
-        firsts = torch.from_numpy(np.minimum(first_cost, most + 1).astype(np.int64)).to(device)
+        low = _on_device([min(b.low, most + 1) for b in budgets], device)
+        high = _on_device([min(b.high, most) for b in budgets], device)
+        costs = _on_device(np.minimum(unit_cost, most + 1), device)
+        firsts = _on_device(np.minimum(first_cost, most + 1), device)
         distinct = tuple(np.unique(unit_cost[unit_cost <= most]).tolist())
         first_distinct = tuple(np.unique(first_cost[first_cost <= most]).tolist())
         return cls(
@@ -189,8 +190,8 @@ class DAGBatch:
             high=high,
             costs=distinct,
             first_costs=first_distinct,
-            cost_values=torch.tensor(distinct, dtype=torch.int64, device=device),
-            first_cost_values=torch.tensor(first_distinct, dtype=torch.int64, device=device),
+            cost_values=_on_device(distinct, device),
+            first_cost_values=_on_device(first_distinct, device),
             most=most,
             has_other=has_other,
         )
@@ -207,13 +208,14 @@ class DAGBatch:
         unit_cost: npt.NDArray[np.int32],
         first_cost: npt.NDArray[np.int32],
         budgets: Sequence[LengthBudget],
+        is_normalised: bool = True,
     ) -> DAGBatch:
         """Build a batch from what a network predicts, without leaving the device.
 
         The candidates of a graph are the words among the M best of any inner vertex, each once.
 
         Args:
-            word_logp: ``(B, S, V)`` natural-log words of every vertex, any float type.
+            word_logp: ``(B, S, V)`` natural-log words of every vertex, any float type; or logits.
             link_logp: ``(B, S, S)`` natural-log links; ``-inf`` where ``to <= from`` or padded.
             n_vertices: ``(B,)`` vertices of each graph; the rest is padding.
             words_per_vertex: ``M``.
@@ -221,6 +223,8 @@ class DAGBatch:
             unit_cost: ``(V,)`` cost of each vocabulary id, on the host.
             first_cost: ``(V,)`` cost of each id as the first word, on the host.
             budgets: ``B`` budgets.
+            is_normalised: Whether ``word_logp`` are log-probabilities; if not, they are logits of
+                the words that are not special.
 
         Returns:
             The batch.
@@ -228,25 +232,30 @@ class DAGBatch:
         last = n_vertices[:, None] - 1
         inner = torch.arange(1, word_logp.shape[1] - 1, device=word_logp.device)
         is_real = inner < last
-        words = word_logp[:, 1:-1, n_special:]
-        top, ids = words.topk(words_per_vertex, dim=2)
-        ids = ids.masked_fill(~is_real[:, :, None], words.shape[2])  # sorts behind all words
+        n_words = word_logp.shape[2]
+        top, ids, total = best_words(
+            word_logp, n_vertices, words_per_vertex=words_per_vertex, n_special=n_special
+        )
+        if is_normalised:
+            total = torch.zeros_like(total)
+        ids = ids.masked_fill(~is_real[:, :, None], n_words)  # sorts behind all words
         ids = ids.flatten(1).sort(dim=1).values
-        is_word = ids < words.shape[2]
+        is_word = ids < n_words
         is_word[:, 1:] &= ids[:, 1:] != ids[:, :-1]
-        ids = torch.where(is_word, ids, 0)
-        own = torch.gather(words, 2, ids[:, None].expand(-1, words.shape[1], -1)).float()
+        ids = torch.where(is_word, ids, n_special)
+        own = torch.gather(word_logp[:, 1:-1], 2, ids[:, None].expand(-1, inner.shape[0], -1))
+        own = own.float() - total[:, :, None]
         own = own.masked_fill(~(is_word[:, None] & is_real[:, :, None]), -torch.inf)
         between = is_real[:, :, None] & is_real[:, None] & (inner[:, None] < inner)
         at_end = last[:, :, None].expand(-1, inner.shape[0], 1)
         ends = torch.gather(link_logp[:, 1:-1], 2, at_end)[:, :, 0].float()
         return cls.from_tensors(
-            word_ids=ids + n_special,
+            word_ids=ids,
             word_logp=own.clamp(max=0.0),
             link_logp=link_logp[:, 1:-1, 1:-1].float().masked_fill(~between, -torch.inf),
             first_logp=link_logp[:, 0, 1:-1].float().masked_fill(~is_real, -torch.inf),
             end_logp=ends.masked_fill(~is_real, -torch.inf),
-            other_logp=top[:, :, -1].float().masked_fill(~is_real, -torch.inf),
+            other_logp=(top[:, :, -1] - total).clamp(max=0.0).masked_fill(~is_real, -torch.inf),
             unit_cost=unit_cost,
             first_cost=first_cost,
             budgets=budgets,
@@ -287,6 +296,12 @@ class BatchResult:
     cost: Tensor
     gap: Tensor
     vertices: Tensor | None = None
+
+
+def _on_device(values: npt.ArrayLike, device: torch.device) -> Tensor:
+    """Copy integers without waiting for what the device still has to do."""
+    made = torch.from_numpy(np.array(values, dtype=np.int64))
+    return made.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else made
 
 
 def batch_marginals(batch: DAGBatch, columns: Tensor, any_ending: bool) -> Tensor:

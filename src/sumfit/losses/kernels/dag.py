@@ -14,6 +14,9 @@ from torch import Tensor
 
 __all__ = ["best_alignment", "sweep"]
 
+_RESIDENT = 128
+TUNING: dict[str, int] = {}  # for measurements
+
 
 def sweep(
     match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: Tensor
@@ -30,23 +33,42 @@ def sweep(
         ``(B,)`` log P, ``(B, S, U)`` posteriors of words and ``(B, S, S)`` of links.
     """
     n_items, size, n_words = match.shape
-    match, link = match.contiguous(), link.contiguous()
+    link = link.contiguous()
+    match_t, link_t = match.transpose(1, 2).contiguous(), link.transpose(1, 2).contiguous()
     sizes, lengths = n_vertices.int().contiguous(), n_targets.int().contiguous()
-    alpha = match.new_empty(n_items, n_words + 1, size)
+    alpha = match_t.new_empty(n_items, n_words + 1, size)
     beta = torch.empty_like(alpha)
-    logp = match.new_empty(n_items)
-    posterior = torch.zeros_like(match)
+    logp = match_t.new_empty(n_items)
+    posterior = torch.empty_like(match_t)
     link_posterior = torch.empty_like(link)
-    block, n_warps = _tile(size)
-    shape = {"S": size, "U": n_words, "BLOCK": block}
-    scores = (match, link, sizes, lengths)
-    _alpha[(n_items,)](*scores, alpha, logp, **shape, num_warps=n_warps)
-    _beta[(n_items,)](*scores, alpha, logp, beta, posterior, **shape, num_warps=n_warps)
-    n_tiles = triton.cdiv(size, block)
+    scores = (match_t, link, link_t, sizes, lengths)
+    if size <= _RESIDENT:
+        block = max(16, triton.next_power_of_2(size))
+        _both_resident[(2 * n_items,)](
+            *scores, alpha, beta, logp, size, n_words,
+            BLOCK=block, num_warps=_tuned("resident_warps", 4 if block <= 64 else 8),
+        )  # fmt: skip
+    else:
+        n_warps = _tuned("warps", 8)
+        _both[(2 * n_items,)](
+            *scores, alpha, beta, logp, size, n_words,
+            DEPTH=_tuned("depth", 8), GROUPS=n_warps, BLOCK=_tuned("block", 128),
+            num_warps=n_warps,
+        )  # fmt: skip
+    tile = min(64, max(16, triton.next_power_of_2(size)))
+    n_tiles = triton.cdiv(size, tile)
+    shape = {"BLOCK": tile, "num_warps": 4}
     _link_posterior[(n_items, n_tiles, n_tiles)](
-        *scores, alpha, logp, beta, link_posterior, **shape, num_warps=4
+        match_t, link, sizes, lengths, alpha, logp, beta, link_posterior, size, n_words, **shape
     )
-    return logp, posterior, link_posterior
+    _posterior[(n_items, n_words, triton.cdiv(size, 128))](
+        match_t, lengths, alpha, logp, beta, posterior, size, n_words, BLOCK=128, num_warps=1
+    )
+    return logp, posterior.transpose(1, 2), link_posterior
+
+
+def _tuned(name: str, usual: int) -> int:
+    return TUNING.get(name, usual)
 
 
 def best_alignment(match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: Tensor) -> Tensor:
@@ -83,109 +105,144 @@ def _tile(size: int) -> tuple[int, int]:
 
 
 @triton.jit
-def _column_total(alpha, link, row, column, end_block, S, BLOCK: tl.constexpr):
-    """Log-sum-exp over i of alpha[i] + link[i, column], tile by tile."""
-    peak = tl.full((BLOCK,), float("-inf"), tl.float32)
-    total = tl.zeros((BLOCK,), tl.float32)
-    for block in range(0, end_block):
-        i = block * BLOCK + row
-        mass = tl.load(alpha + i, mask=i < S, other=float("-inf"))
-        inside = (i < S)[:, None] & (column < S)[None, :]
-        step = tl.load(link + i[:, None] * S + column[None, :], mask=inside, other=float("-inf"))
-        joint = step + mass[:, None]
-        higher = tl.maximum(peak, tl.max(joint, axis=0))
-        level = tl.where(higher == float("-inf"), 0.0, higher)
-        total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level[None, :]), axis=0)
-        peak = higher
+def _log(peak, total):
     return tl.where(peak == float("-inf"), 0.0, peak) + tl.log(total)
 
 
 @triton.jit
-def _alpha(
-    match, link, sizes, lengths, alpha, logp, S, U, BLOCK: tl.constexpr
+def _totals(
+    vector, matrix, column, first, last, S,
+    DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    item = tl.program_id(0).to(tl.int64)
-    match += item * S * U
-    link += item * S * S
-    alpha += item * (U + 1) * S
-    n_words = tl.load(lengths + item)
-    end = tl.load(sizes + item) - 1
-    lane = tl.arange(0, BLOCK)
-    n_blocks = tl.cdiv(S, BLOCK)
-    for block in range(0, n_blocks):
-        j = block * BLOCK + lane
-        tl.store(alpha + j, tl.where(j == 0, 0.0, float("-inf")), mask=j < S)
-    tl.debug_barrier()
-    for word in range(0, n_words):
-        before = alpha + word * S
-        for block in range(0, n_blocks):
-            j = block * BLOCK + lane
-            incoming = _column_total(before, link, lane, j, block + 1, S, BLOCK)
-            score = tl.load(match + j * U + word, mask=j < S, other=float("-inf"))
-            tl.store(before + S + j, incoming + score, mask=j < S)
-        tl.debug_barrier()
-    last = alpha + n_words * S
-    peak = float("-inf")
-    total = 0.0
-    for block in range(0, n_blocks):
-        i = block * BLOCK + lane
-        mass = tl.load(last + i, mask=i < S, other=float("-inf"))
-        close = tl.load(link + i * S + end, mask=i < S, other=float("-inf"))
-        joint = mass + close
+    """Log-sum-exp over rows of vector[row] + matrix[row, column], rows in [first, last).
+
+    Every group of threads has rows of its own and adds them up alone; groups meet at the end.
+    """
+    depth = tl.arange(0, DEPTH)[:, None]
+    group = tl.arange(0, GROUPS)[None, :]
+    peak = tl.full((GROUPS, BLOCK), float("-inf"), tl.float32)
+    total = tl.zeros((GROUPS, BLOCK), tl.float32)
+    is_column = (column < S)[None, None, :]
+    for start in range(first, last, DEPTH * GROUPS):
+        row = start + depth * GROUPS + group
+        mass = tl.load(vector + row, mask=row < last, other=float("-inf"))
+        inside = (row < last)[:, :, None] & is_column
+        place = matrix + row[:, :, None] * S + column[None, None, :]
+        joint = tl.load(place, mask=inside, other=float("-inf")) + mass[:, :, None]
         higher = tl.maximum(peak, tl.max(joint, axis=0))
         level = tl.where(higher == float("-inf"), 0.0, higher)
-        total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level), axis=0)
+        total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level[None]), axis=0)
         peak = higher
-    result = tl.where(peak == float("-inf"), 0.0, peak) + tl.log(total)
-    tl.store(logp + item, result)
+    higher = tl.max(peak, axis=0)
+    level = tl.where(higher == float("-inf"), 0.0, higher)
+    return _log(higher, tl.sum(total * tl.exp(peak - level[None, :]), axis=0))
 
 
 @triton.jit
-def _beta(
-    match, link, sizes, lengths, alpha, logp, beta, posterior, S, U, BLOCK: tl.constexpr
+def _both(
+    match, link, link_t, sizes, lengths, alpha, beta, logp, S, U,
+    DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    item = tl.program_id(0).to(tl.int64)
+    """Fill alpha of an item in one program and beta in another; neither needs the other."""
+    item = (tl.program_id(0) // 2).to(tl.int64)
     match += item * S * U
     link += item * S * S
+    link_t += item * S * S
     alpha += item * (U + 1) * S
     beta += item * (U + 1) * S
-    posterior += item * S * U
     n_words = tl.load(lengths + item)
     end = tl.load(sizes + item) - 1
-    whole = tl.load(logp + item)
-    is_finite = (whole > float("-inf")) & (whole < float("inf"))
     lane = tl.arange(0, BLOCK)
-    n_blocks = tl.cdiv(S, BLOCK)
-    for back in range(0, n_words):
-        word = n_words - back  # 1-based: beta_word is the mass that follows it
-        after = beta + (word + 1) * S
-        for block in range(0, n_blocks):
-            i = block * BLOCK + lane
-            if back == 0:
-                onward = tl.load(link + i * S + end, mask=i < S, other=float("-inf"))
-            else:
-                peak = tl.full((BLOCK,), float("-inf"), tl.float32)
-                total = tl.zeros((BLOCK,), tl.float32)
-                for other in range(block, n_blocks):
-                    j = other * BLOCK + lane
-                    score = tl.load(match + j * U + word, mask=j < S, other=float("-inf"))
-                    rest = tl.load(after + j, mask=j < S, other=float("-inf"))
-                    inside = (i < S)[:, None] & (j < S)[None, :]
-                    step = tl.load(
-                        link + i[:, None] * S + j[None, :], mask=inside, other=float("-inf")
-                    )
-                    joint = step + (score + rest)[None, :]
-                    higher = tl.maximum(peak, tl.max(joint, axis=1))
-                    level = tl.where(higher == float("-inf"), 0.0, higher)
-                    gained = tl.sum(tl.exp(joint - level[:, None]), axis=1)
-                    total = total * tl.exp(peak - level) + gained
-                    peak = higher
-                onward = tl.where(peak == float("-inf"), 0.0, peak) + tl.log(total)
-            tl.store(beta + word * S + i, onward, mask=i < S)
-            mass = tl.load(alpha + word * S + i, mask=i < S, other=float("-inf"))
-            share = tl.where(is_finite, tl.exp(mass + onward - whole), 0.0)
-            tl.store(posterior + i * U + word - 1, share, mask=i < S)
+    if tl.program_id(0) % 2 == 0:
+        for start in range(0, S, BLOCK):
+            j = start + lane
+            tl.store(alpha + j, tl.where(j == 0, 0.0, float("-inf")), mask=j < S)
         tl.debug_barrier()
+        for word in range(0, n_words):
+            before = alpha + word * S
+            for start in range(0, S, BLOCK):
+                j = start + lane
+                last = tl.minimum(start + BLOCK - 1, S)
+                incoming = _totals(before, link, j, word, last, S, DEPTH, GROUPS, BLOCK)
+                score = tl.load(match + word * S + j, mask=j < S, other=float("-inf"))
+                tl.store(before + S + j, incoming + score, mask=j < S)
+            tl.debug_barrier()
+        peak = float("-inf")
+        total = 0.0
+        for start in range(0, S, BLOCK):
+            i = start + lane
+            mass = tl.load(alpha + n_words * S + i, mask=i < S, other=float("-inf"))
+            close = tl.load(link_t + end * S + i, mask=i < S, other=float("-inf"))
+            joint = mass + close
+            higher = tl.maximum(peak, tl.max(joint, axis=0))
+            level = tl.where(higher == float("-inf"), 0.0, higher)
+            total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level), axis=0)
+            peak = higher
+        tl.store(logp + item, _log(peak, total))
+    else:
+        # Row u of beta holds, for now, what is to come with word u: match_u + beta_u.
+        for back in range(0, n_words):
+            word = n_words - back
+            for start in range(0, S, BLOCK):
+                i = start + lane
+                if back == 0:
+                    onward = tl.load(link_t + end * S + i, mask=i < S, other=float("-inf"))
+                else:
+                    onward = _totals(
+                        beta + (word + 1) * S, link_t, i, start + 1, S, S, DEPTH, GROUPS, BLOCK
+                    )
+                score = tl.load(match + (word - 1) * S + i, mask=i < S, other=float("-inf"))
+                tl.store(beta + word * S + i, onward + score, mask=i < S)
+            tl.debug_barrier()
+
+
+@triton.jit
+def _both_resident(
+    match, link, link_t, sizes, lengths, alpha, beta, logp, S, U, BLOCK: tl.constexpr
+):  # fmt: skip
+    """The same for graphs whose links fit the registers of one program."""
+    item = (tl.program_id(0) // 2).to(tl.int64)
+    match += item * S * U
+    alpha += item * (U + 1) * S
+    beta += item * (U + 1) * S
+    n_words = tl.load(lengths + item)
+    end = tl.load(sizes + item) - 1
+    row, column = tl.arange(0, BLOCK), tl.arange(0, BLOCK)
+    place = item * S * S + row[:, None] * S + column[None, :]
+    inside = (row < S)[:, None] & (column < S)[None, :]
+    close = tl.load(link_t + item * S * S + end * S + column, mask=column < S, other=float("-inf"))
+    if tl.program_id(0) % 2 == 0:
+        step = tl.load(link + place, mask=inside, other=float("-inf"))
+        mass = tl.where(column == 0, 0.0, float("-inf"))
+        tl.store(alpha + column, mass, mask=column < S)
+        for word in range(0, n_words):
+            score = tl.load(match + word * S + column, mask=column < S, other=float("-inf"))
+            joint = step + mass[:, None]
+            peak = tl.max(joint, axis=0)
+            level = tl.where(peak == float("-inf"), 0.0, peak)
+            mass = _log(peak, tl.sum(tl.exp(joint - level[None, :]), axis=0)) + score
+            tl.store(alpha + (word + 1) * S + column, mass, mask=column < S)
+        joint = mass + close
+        peak = tl.max(joint, axis=0)
+        level = tl.where(peak == float("-inf"), 0.0, peak)
+        tl.store(logp + item, _log(peak, tl.sum(tl.exp(joint - level), axis=0)))
+    else:
+        step = tl.load(link_t + place, mask=inside, other=float("-inf"))
+        mass = close
+        for back in range(0, n_words):
+            word = n_words - back
+            score = tl.load(match + (word - 1) * S + column, mask=column < S, other=float("-inf"))
+            mass += score
+            tl.store(beta + word * S + column, mass, mask=column < S)
+            joint = step + mass[:, None]
+            peak = tl.max(joint, axis=0)
+            level = tl.where(peak == float("-inf"), 0.0, peak)
+            mass = _log(peak, tl.sum(tl.exp(joint - level[None, :]), axis=0))
+
+
+@triton.jit
+def _is_finite(value):
+    return (value > float("-inf")) & (value < float("inf"))
 
 
 @triton.jit
@@ -193,7 +250,6 @@ def _link_posterior(
     match, link, sizes, lengths, alpha, logp, beta, link_posterior, S, U, BLOCK: tl.constexpr
 ):  # fmt: skip
     item = tl.program_id(0).to(tl.int64)
-    match += item * S * U
     link += item * S * S
     alpha += item * (U + 1) * S
     beta += item * (U + 1) * S
@@ -201,24 +257,42 @@ def _link_posterior(
     n_words = tl.load(lengths + item)
     end = tl.load(sizes + item) - 1
     whole = tl.load(logp + item)
-    is_finite = (whole > float("-inf")) & (whole < float("inf"))
     lane = tl.arange(0, BLOCK)
     i = tl.program_id(1) * BLOCK + lane
     j = tl.program_id(2) * BLOCK + lane
     inside = (i < S)[:, None] & (j < S)[None, :]
     share = tl.zeros((BLOCK, BLOCK), tl.float32)
-    if (tl.program_id(2) >= tl.program_id(1)) & is_finite:
+    if (tl.program_id(2) >= tl.program_id(1)) & _is_finite(whole):
         step = tl.load(link + i[:, None] * S + j[None, :], mask=inside, other=float("-inf"))
         step -= whole
         for word in range(0, n_words):
             mass = tl.load(alpha + word * S + i, mask=i < S, other=float("-inf"))
-            score = tl.load(match + j * U + word, mask=j < S, other=float("-inf"))
             rest = tl.load(beta + (word + 1) * S + j, mask=j < S, other=float("-inf"))
-            share += tl.exp(step + mass[:, None] + (score + rest)[None, :])
+            share += tl.exp(step + mass[:, None] + rest[None, :])
         mass = tl.load(alpha + n_words * S + i, mask=i < S, other=float("-inf"))
         closing = tl.exp(step + mass[:, None])
         share += tl.where((j == end)[None, :], closing, 0.0)
     tl.store(link_posterior + i[:, None] * S + j[None, :], share, mask=inside)
+
+
+@triton.jit
+def _posterior(
+    match, lengths, alpha, logp, beta, posterior, S, U, BLOCK: tl.constexpr
+):  # fmt: skip
+    item = tl.program_id(0).to(tl.int64)
+    word = tl.program_id(1)
+    j = tl.program_id(2) * BLOCK + tl.arange(0, BLOCK)
+    n_words = tl.load(lengths + item)
+    whole = tl.load(logp + item)
+    is_used = (word < n_words) & _is_finite(whole)
+    inside = (j < S) & is_used
+    place = item * (U + 1) * S + (word + 1) * S + j
+    score = tl.load(match + (item * U + word) * S + j, mask=inside, other=float("-inf"))
+    before = tl.load(alpha + place, mask=inside, other=float("-inf"))
+    rest = tl.load(beta + place, mask=inside, other=float("-inf"))
+    # Both sides have counted the word.
+    share = tl.where(score == float("-inf"), 0.0, tl.exp(before + rest - score - whole))
+    tl.store(posterior + (item * U + word) * S + j, share, mask=j < S)
 
 
 @triton.jit

@@ -1,0 +1,67 @@
+"""The best words of every vertex, from the scores of a whole vocabulary on a torch device.
+
+Owns the choice between torch and the kernel that reads the scores once.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+from sumfit.errors import MissingExtraError
+
+try:
+    import torch
+    from torch import Tensor
+except ImportError as error:  # pragma: no cover - depends on the environment
+    raise MissingExtraError("torch", "train") from error
+
+__all__ = ["best_words", "has_kernels"]
+
+_HAS_TRITON = find_spec("triton") is not None and os.environ.get("SUMFIT_KERNELS") != "0"
+_MOST_WORDS = 1 << 15  # as many scores as a program can hold in registers
+
+
+def has_kernels(values: Tensor) -> bool:
+    """Return whether decoding's kernels can take a tensor.
+
+    Args:
+        values: Any tensor of the batch.
+
+    Returns:
+        ``True`` on CUDA with triton.
+    """
+    return _HAS_TRITON and values.is_cuda
+
+
+def best_words(
+    scores: Tensor, n_vertices: Tensor, *, words_per_vertex: int, n_special: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the best words of every inner vertex and the log-sum-exp of all its words.
+
+    Args:
+        scores: ``(B, S, V)`` log-probabilities or logits, any float type.
+        n_vertices: ``(B,)`` vertices of each graph; rows of the rest may hold anything.
+        words_per_vertex: ``M``.
+        n_special: Ids below this are left out.
+
+    Returns:
+        ``(B, S - 2, M)`` float32 scores, descending, and int64 ids; ``(B, S - 2)`` sums.
+    """
+    size, n, n_words = scores.shape
+    if has_kernels(scores) and n_words <= _MOST_WORDS:
+        from sumfit.decoding import torch_kernels as kernels
+
+        top = scores.new_zeros(size, n - 2, words_per_vertex, dtype=torch.float32)
+        ids = torch.zeros_like(top, dtype=torch.int64)
+        total = scores.new_zeros(size, n - 2, dtype=torch.float32)
+        kernels.best_words[(size * (n - 2),)](
+            scores.contiguous(), n_vertices, top, ids, total, n, n_words,
+            N_SPECIAL=n_special, M=words_per_vertex,
+            LANES=1 << (words_per_vertex - 1).bit_length(),
+            BLOCK=1 << (n_words - 1).bit_length(), num_warps=8,
+        )  # fmt: skip
+        return top, ids, total
+    words = scores[:, 1:-1, n_special:].float()
+    top, ids = words.topk(words_per_vertex, dim=2)
+    return top, ids + n_special, words.logsumexp(dim=2)
