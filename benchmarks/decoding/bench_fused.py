@@ -26,12 +26,11 @@ from sumfit.decoding.torch_fused import Tuning, fused_beam
 from sumfit.length import LengthBudget
 
 VARIANTS = [
-    Tuning(precision="ieee", by_sort=False, bound_warps=8, beam_warps=8),
-    Tuning(precision="ieee", by_sort=False, bound_warps=4, beam_warps=4),
-    Tuning(precision="tf32x3", by_sort=False, bound_warps=8, beam_warps=8),
-    Tuning(precision="tf32x3", by_sort=False, bound_warps=4, beam_warps=4, small_chunk=32),
-    Tuning(precision="tf32x3", by_sort=True, bound_warps=8, beam_warps=8),
-    Tuning(precision="tf32", by_sort=False, bound_warps=4, beam_warps=8),
+    Tuning(precision="ieee", beam_warps=8, bound_warps=8),
+    Tuning(precision="tf32x3", beam_warps=8, bound_warps=8),
+    Tuning(precision="tf32x3", beam_warps=4, bound_warps=4, small_chunk=32),
+    Tuning(precision="tf32x3", beam_warps=8, bound_warps=8, by_sort=True),
+    Tuning(precision="ieee", beam_warps=8, bound_warps=4, small_chunk=32, chunk=32),
 ]
 
 
@@ -89,7 +88,10 @@ def main() -> None:
                 return fused_beam(batch, bonus=bonus, tuning=tuning, **call)
 
             found, expected = run(), plain[unit]
-            same = (found.columns == expected.columns).all(2).float().mean().item()
+            # The kernels stop at the longest sequence that is possible; so did what is compared.
+            length = min(found.columns.shape[2], expected.columns.shape[2])
+            pairs = (part.columns[:, :, :length] for part in (found, expected))
+            same = torch.eq(*pairs).all(2).float().mean().item()
             off = (found.score - expected.score).abs().max().item()
             sure = [(part.gap == 0).float().mean().item() for part in (found, expected)]
             took, again = milliseconds(run, "cuda", 10), milliseconds(replayed(run), "cuda", 20)

@@ -19,6 +19,7 @@ torch = pytest.importorskip("torch")
 
 from sumfit.decoding.torch_batch import (  # noqa: E402
     DAGBatch,
+    DeviceCosts,
     decode_batch,
     seqmap_beam_batch,
 )
@@ -215,8 +216,7 @@ def test_scores_of_a_network_become_the_graphs_that_the_host_would_fold():
         torch.from_numpy(sizes),
         words_per_vertex=3,
         n_special=n_special,
-        unit_cost=cost,
-        first_cost=cost,
+        costs=DeviceCosts(cost, cost, device="cpu"),
         budgets=budgets,
     )
     result = seqmap_beam_batch(batch, bonus=0.5)

@@ -18,7 +18,7 @@ from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import keep_best_words
 from sumfit.decoding.seqmap import seqmap
 from sumfit.decoding.torch_beam import seqmap_beam_batch
-from sumfit.decoding.torch_graphs import BatchResult, DAGBatch
+from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, DeviceCosts
 from sumfit.decoding.torch_pathmap import path_map_batch
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -27,7 +27,14 @@ from sumfit.length import LengthBudget
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["BatchResult", "DAGBatch", "decode_batch", "path_map_batch", "seqmap_beam_batch"]
+__all__ = [
+    "BatchResult",
+    "DAGBatch",
+    "DeviceCosts",
+    "decode_batch",
+    "path_map_batch",
+    "seqmap_beam_batch",
+]
 
 
 def decode_batch(

@@ -40,9 +40,9 @@ class Tuning:
     """
 
     precision: str = "ieee"
-    by_sort: bool = True
-    bound_warps: int = 4
-    beam_warps: int = 4
+    by_sort: bool = False
+    bound_warps: int = 8
+    beam_warps: int = 8
     chunk: int = 64
     small_chunk: int = 16
 

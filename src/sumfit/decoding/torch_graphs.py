@@ -24,7 +24,58 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the environment
     raise MissingExtraError("torch", "train") from error
 
-__all__ = ["BatchResult", "DAGBatch", "batch_costs", "batch_marginals"]
+__all__ = ["BatchResult", "DAGBatch", "DeviceCosts", "batch_costs", "batch_marginals"]
+
+
+class DeviceCosts:
+    """What every word of the vocabulary costs, copied to a device once for many batches."""
+
+    def __init__(
+        self,
+        unit_cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        *,
+        device: str | torch.device,
+    ) -> None:
+        """Copy the costs.
+
+        Args:
+            unit_cost: ``(V,)`` cost of each vocabulary id.
+            first_cost: ``(V,)`` cost of each id as the first word.
+            device: Where to decode.
+        """
+        place = torch.device(device)
+        self.distinct, self.first_distinct = np.unique(unit_cost), np.unique(first_cost)
+        self.of_words, self.of_first_words = (
+            _on_device(cost, place) for cost in (unit_cost, first_cost)
+        )
+        self.values, self.first_values = (
+            _on_device(cost, place) for cost in (self.distinct, self.first_distinct)
+        )
+
+    def reachable(self, n: int) -> int:
+        """Greatest total that a sequence of ``n`` words can have.
+
+        Args:
+            n: Most words.
+
+        Returns:
+            The total.
+        """
+        return int(self.first_distinct[-1]) + (n - 1) * int(self.distinct[-1])
+
+    def up_to(self, most: int) -> tuple[int, int]:
+        """Count the distinct costs that a budget can pay.
+
+        Args:
+            most: The budget.
+
+        Returns:
+            How many of ``distinct`` and of ``first_distinct`` are not above it.
+        """
+        plain = np.searchsorted(self.distinct, most, side="right")
+        first = np.searchsorted(self.first_distinct, most, side="right")
+        return int(plain), int(first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +179,7 @@ class DAGBatch:
             first_logp=torch.from_numpy(firsts).to(device),
             end_logp=torch.from_numpy(ends).to(device),
             other_logp=torch.from_numpy(others).to(device),
-            unit_cost=options.unit_cost,
-            first_cost=options.first_cost,
+            costs=DeviceCosts(options.unit_cost, options.first_cost, device=device),
             budgets=budgets,
             has_other=bool((others > -np.inf).any()),
         )
@@ -144,8 +194,7 @@ class DAGBatch:
         first_logp: Tensor,
         end_logp: Tensor,
         other_logp: Tensor,
-        unit_cost: npt.NDArray[np.int32],
-        first_cost: npt.NDArray[np.int32],
+        costs: DeviceCosts,
         budgets: Sequence[LengthBudget],
         has_other: bool = True,
     ) -> DAGBatch:
@@ -159,8 +208,7 @@ class DAGBatch:
             first_logp: ``(B, n)`` natural-log links from the start.
             end_logp: ``(B, n)`` natural-log closing links.
             other_logp: ``(B, n)`` bound on each word that is no candidate.
-            unit_cost: ``(V,)`` cost of each vocabulary id, on the host.
-            first_cost: ``(V,)`` cost of each id as the first word, on the host.
+            costs: What words cost.
             budgets: ``B`` budgets.
             has_other: Whether any entry of ``other_logp`` may be above ``-inf``.
 
@@ -168,15 +216,10 @@ class DAGBatch:
             The batch.
         """
         device = word_ids.device
-        n = word_logp.shape[1]
-        reachable = int(first_cost.max()) + (n - 1) * int(unit_cost.max())
-        most = min(max(budget.high for budget in budgets), reachable)
-        low = _on_device([min(b.low, most + 1) for b in budgets], device)
-        high = _on_device([min(b.high, most) for b in budgets], device)
-        costs = _on_device(np.minimum(unit_cost, most + 1), device)
-        firsts = _on_device(np.minimum(first_cost, most + 1), device)
-        distinct = tuple(np.unique(unit_cost[unit_cost <= most]).tolist())
-        first_distinct = tuple(np.unique(first_cost[first_cost <= most]).tolist())
+        most = min(max(budget.high for budget in budgets), costs.reachable(word_logp.shape[1]))
+        low = _budgets([min(budget.low, most + 1) for budget in budgets], device)
+        high = _budgets([min(budget.high, most) for budget in budgets], device)
+        plain, first = costs.up_to(most)
         return cls(
             word_ids=word_ids,
             word_logp=word_logp,
@@ -184,14 +227,14 @@ class DAGBatch:
             first_logp=first_logp,
             end_logp=end_logp,
             other_logp=other_logp,
-            cost=costs[word_ids],
-            first_cost=firsts[word_ids],
+            cost=costs.of_words.clamp(max=most + 1)[word_ids],
+            first_cost=costs.of_first_words.clamp(max=most + 1)[word_ids],
             low=low,
             high=high,
-            costs=distinct,
-            first_costs=first_distinct,
-            cost_values=_on_device(distinct, device),
-            first_cost_values=_on_device(first_distinct, device),
+            costs=tuple(costs.distinct[:plain].tolist()),
+            first_costs=tuple(costs.first_distinct[:first].tolist()),
+            cost_values=costs.values[:plain],
+            first_cost_values=costs.first_values[:first],
             most=most,
             has_other=has_other,
         )
@@ -205,8 +248,7 @@ class DAGBatch:
         *,
         words_per_vertex: int,
         n_special: int,
-        unit_cost: npt.NDArray[np.int32],
-        first_cost: npt.NDArray[np.int32],
+        costs: DeviceCosts,
         budgets: Sequence[LengthBudget],
         is_normalised: bool = True,
     ) -> DAGBatch:
@@ -220,8 +262,7 @@ class DAGBatch:
             n_vertices: ``(B,)`` vertices of each graph; the rest is padding.
             words_per_vertex: ``M``.
             n_special: Ids below this are special and never emitted.
-            unit_cost: ``(V,)`` cost of each vocabulary id, on the host.
-            first_cost: ``(V,)`` cost of each id as the first word, on the host.
+            costs: What words cost.
             budgets: ``B`` budgets.
             is_normalised: Whether ``word_logp`` are log-probabilities; if not, they are logits of
                 the words that are not special.
@@ -256,8 +297,7 @@ class DAGBatch:
             first_logp=link_logp[:, 0, 1:-1].float().masked_fill(~is_real, -torch.inf),
             end_logp=ends.masked_fill(~is_real, -torch.inf),
             other_logp=(top[:, :, -1] - total).clamp(max=0.0).masked_fill(~is_real, -torch.inf),
-            unit_cost=unit_cost,
-            first_cost=first_cost,
+            costs=costs,
             budgets=budgets,
         )
 
@@ -298,8 +338,14 @@ class BatchResult:
     vertices: Tensor | None = None
 
 
+def _budgets(values: list[int], device: torch.device) -> Tensor:
+    """One number for each item, without waiting for what the device still has to do."""
+    if len(set(values)) == 1:
+        return torch.full((len(values),), values[0], dtype=torch.int64, device=device)
+    return _on_device(values, device)
+
+
 def _on_device(values: npt.ArrayLike, device: torch.device) -> Tensor:
-    """Copy integers without waiting for what the device still has to do."""
     made = torch.from_numpy(np.array(values, dtype=np.int64))
     return made.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else made
 

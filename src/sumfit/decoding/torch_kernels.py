@@ -3,7 +3,9 @@
 One program owns one graph and walks through layers, steps or words on its own, so nothing waits
 for the host and a graph that has finished costs nothing more. Candidates lie sorted by cost, in
 chunks of one cost each (`Layout`): every product is one tile ``(rows, n) x (n, chunk)``. Notation
-as there; all tensors contiguous, probabilities float32, padded entries 0.
+as there; all tensors contiguous, probabilities float32, padded entries 0. Sizes are no constants of
+the compiled code but for the powers of two they are padded to: batches of other shapes need no
+compiling.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ def _reach_tile(left, by_word, chunk, column, row, N: tl.constexpr, CHUNK: tl.co
     return tl.dot(left, tl.trans(words), input_precision=PRECISION)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["S", "V"])
 def best_words(
     scores, n_vertices, top, ids, total, S, V, N_SPECIAL: tl.constexpr, M: tl.constexpr,
     LANES: tl.constexpr, BLOCK: tl.constexpr,
@@ -53,7 +55,7 @@ def best_words(
         tl.store(total + item * (S - 2) + vertex - 1, whole)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n", "width", "n_columns"])
 def arrange(
     word_logp, source, by_word, n, width, n_columns, N: tl.constexpr, CHUNK: tl.constexpr
 ):  # fmt: skip
@@ -69,7 +71,7 @@ def arrange(
     tl.store(target, tl.trans(tl.exp(logp)))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_layers", "n_kinds", "max_chunks"])
 def bounds(
     by_word, links, ends, other, cost_values, chunk_kind, n_chunks, n_free, low, high,
     table, scale, gains, n_layers, n_kinds, max_chunks,
@@ -275,7 +277,7 @@ def _weigh(
     return base, outside
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_layers", "n_kinds", "n_first_kinds", "max_chunks", "n_steps"])
 def beam(
     by_word, links, ends, first, other, table, scale, chunk_cost, n_chunks, n_all_chunks, cost,
     first_cost, cost_values, first_cost_values, low, high,
@@ -413,7 +415,7 @@ def beam(
     tl.store(pruned + item, lost)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n", "width", "n_columns", "n_items", "n_steps"])
 def marginals(
     word_logp, link_logp, end_logp, first_logp, parents, places, found_at, origin, cost, first_cost,
     columns, log_prob, total_cost, n, width, n_columns, n_items, n_steps,

@@ -42,33 +42,20 @@ def sweep(
     posterior = torch.empty_like(match_t)
     link_posterior = torch.empty_like(link)
     scores = (match_t, link, link_t, sizes, lengths)
-    if size <= _RESIDENT:
-        block = max(16, triton.next_power_of_2(size))
-        _both_resident[(2 * n_items,)](
-            *scores, alpha, beta, logp, size, n_words,
-            BLOCK=block, num_warps=_tuned("resident_warps", 4 if block <= 64 else 8),
-        )  # fmt: skip
-    else:
-        n_warps = _tuned("warps", 8)
-        _both[(2 * n_items,)](
-            *scores, alpha, beta, logp, size, n_words,
-            DEPTH=_tuned("depth", 8), GROUPS=n_warps, BLOCK=_tuned("block", 128),
-            num_warps=n_warps,
-        )  # fmt: skip
+    is_resident, shape = _shape(size)
+    _both[(2 * n_items,)](
+        *scores, alpha, beta, logp, size, n_words, IS_RESIDENT=is_resident, **shape
+    )
     tile = min(64, max(16, triton.next_power_of_2(size)))
     n_tiles = triton.cdiv(size, tile)
-    shape = {"BLOCK": tile, "num_warps": 4}
     _link_posterior[(n_items, n_tiles, n_tiles)](
-        match_t, link, sizes, lengths, alpha, logp, beta, link_posterior, size, n_words, **shape
-    )
+        match_t, link, sizes, lengths, alpha, logp, beta, link_posterior, size, n_words,
+        BLOCK=tile, num_warps=4,
+    )  # fmt: skip
     _posterior[(n_items, n_words, triton.cdiv(size, 128))](
         match_t, lengths, alpha, logp, beta, posterior, size, n_words, BLOCK=128, num_warps=1
     )
     return logp, posterior.transpose(1, 2), link_posterior
-
-
-def _tuned(name: str, usual: int) -> int:
-    return TUNING.get(name, usual)
 
 
 def best_alignment(match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: Tensor) -> Tensor:
@@ -84,24 +71,28 @@ def best_alignment(match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: T
         ``(B, S)`` int64.
     """
     n_items, size, n_words = match.shape
-    match, link = match.contiguous(), link.contiguous()
+    link = link.contiguous()
+    match_t, link_t = match.transpose(1, 2).contiguous(), link.transpose(1, 2).contiguous()
     sizes, lengths = n_vertices.int().contiguous(), n_targets.int().contiguous()
-    alpha = match.new_empty(n_items, n_words + 1, size)
+    alpha = match_t.new_empty(n_items, 2, size)
     origin = torch.empty(n_items, n_words + 1, size, dtype=torch.int32, device=match.device)
     alignment = torch.full((n_items, size), -1, dtype=torch.int64, device=match.device)
-    block, n_warps = _tile(size)
+    is_resident, shape = _shape(size)
     _best[(n_items,)](
-        match, link, sizes, lengths, alpha, origin, alignment,
-        S=size, U=n_words, BLOCK=block, num_warps=n_warps,
+        match_t, link, link_t, sizes, lengths, alpha, origin, alignment, size, n_words,
+        IS_RESIDENT=is_resident, **shape,
     )  # fmt: skip
     return alignment
 
 
-def _tile(size: int) -> tuple[int, int]:
-    """Return tile side and warps per program."""
-    if size <= 64:
-        return max(16, triton.next_power_of_2(size)), 4
-    return 64, 8
+def _shape(size: int) -> tuple[bool, dict[str, int]]:
+    """Whether the links of a graph stay in registers, and the shape of a program."""
+    if size <= _RESIDENT:
+        block = max(16, triton.next_power_of_2(size))
+        return True, {"DEPTH": 1, "GROUPS": 1, "BLOCK": block, "num_warps": 4 if block <= 64 else 8}
+    n_warps = TUNING.get("warps", 8)
+    depth, block = TUNING.get("depth", 8), TUNING.get("block", 128)
+    return False, {"DEPTH": depth, "GROUPS": n_warps, "BLOCK": block, "num_warps": n_warps}
 
 
 @triton.jit
@@ -118,8 +109,8 @@ def _totals(
 
     Every group of threads has rows of its own and adds them up alone; groups meet at the end.
     """
-    depth = tl.arange(0, DEPTH)[:, None]
-    group = tl.arange(0, GROUPS)[None, :]
+    group = tl.arange(0, GROUPS)[:, None]
+    depth = tl.arange(0, DEPTH)[None, :]
     peak = tl.full((GROUPS, BLOCK), float("-inf"), tl.float32)
     total = tl.zeros((GROUPS, BLOCK), tl.float32)
     is_column = (column < S)[None, None, :]
@@ -129,9 +120,9 @@ def _totals(
         inside = (row < last)[:, :, None] & is_column
         place = matrix + row[:, :, None] * S + column[None, None, :]
         joint = tl.load(place, mask=inside, other=float("-inf")) + mass[:, :, None]
-        higher = tl.maximum(peak, tl.max(joint, axis=0))
+        higher = tl.maximum(peak, tl.max(joint, axis=1))
         level = tl.where(higher == float("-inf"), 0.0, higher)
-        total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level[None]), axis=0)
+        total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level[:, None, :]), axis=1)
         peak = higher
     higher = tl.max(peak, axis=0)
     level = tl.where(higher == float("-inf"), 0.0, higher)
@@ -141,7 +132,7 @@ def _totals(
 @triton.jit
 def _both(
     match, link, link_t, sizes, lengths, alpha, beta, logp, S, U,
-    DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
+    IS_RESIDENT: tl.constexpr, DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Fill alpha of an item in one program and beta in another; neither needs the other."""
     item = (tl.program_id(0) // 2).to(tl.int64)
@@ -151,93 +142,116 @@ def _both(
     alpha += item * (U + 1) * S
     beta += item * (U + 1) * S
     n_words = tl.load(lengths + item)
-    end = tl.load(sizes + item) - 1
-    lane = tl.arange(0, BLOCK)
+    close = link_t + (tl.load(sizes + item) - 1) * S
     if tl.program_id(0) % 2 == 0:
-        for start in range(0, S, BLOCK):
-            j = start + lane
-            tl.store(alpha + j, tl.where(j == 0, 0.0, float("-inf")), mask=j < S)
-        tl.debug_barrier()
-        for word in range(0, n_words):
-            before = alpha + word * S
-            for start in range(0, S, BLOCK):
-                j = start + lane
-                last = tl.minimum(start + BLOCK - 1, S)
-                incoming = _totals(before, link, j, word, last, S, DEPTH, GROUPS, BLOCK)
-                score = tl.load(match + word * S + j, mask=j < S, other=float("-inf"))
-                tl.store(before + S + j, incoming + score, mask=j < S)
-            tl.debug_barrier()
-        peak = float("-inf")
-        total = 0.0
-        for start in range(0, S, BLOCK):
-            i = start + lane
-            mass = tl.load(alpha + n_words * S + i, mask=i < S, other=float("-inf"))
-            close = tl.load(link_t + end * S + i, mask=i < S, other=float("-inf"))
-            joint = mass + close
-            higher = tl.maximum(peak, tl.max(joint, axis=0))
-            level = tl.where(higher == float("-inf"), 0.0, higher)
-            total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level), axis=0)
-            peak = higher
-        tl.store(logp + item, _log(peak, total))
+        if IS_RESIDENT:
+            result = _alpha_resident(match, link, close, alpha, n_words, S, BLOCK)
+        else:
+            result = _alpha(match, link, close, alpha, n_words, S, DEPTH, GROUPS, BLOCK)
+        tl.store(logp + item, result)
     else:
-        # Row u of beta holds, for now, what is to come with word u: match_u + beta_u.
-        for back in range(0, n_words):
-            word = n_words - back
-            for start in range(0, S, BLOCK):
-                i = start + lane
-                if back == 0:
-                    onward = tl.load(link_t + end * S + i, mask=i < S, other=float("-inf"))
-                else:
-                    onward = _totals(
-                        beta + (word + 1) * S, link_t, i, start + 1, S, S, DEPTH, GROUPS, BLOCK
-                    )
-                score = tl.load(match + (word - 1) * S + i, mask=i < S, other=float("-inf"))
-                tl.store(beta + word * S + i, onward + score, mask=i < S)
-            tl.debug_barrier()
+        if IS_RESIDENT:
+            _beta_resident(match, link_t, close, beta, n_words, S, BLOCK)
+        else:
+            _beta(match, link_t, close, beta, n_words, S, DEPTH, GROUPS, BLOCK)
 
 
 @triton.jit
-def _both_resident(
-    match, link, link_t, sizes, lengths, alpha, beta, logp, S, U, BLOCK: tl.constexpr
+def _alpha(
+    match, link, close, alpha, n_words, S,
+    DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """The same for graphs whose links fit the registers of one program."""
-    item = (tl.program_id(0) // 2).to(tl.int64)
-    match += item * S * U
-    alpha += item * (U + 1) * S
-    beta += item * (U + 1) * S
-    n_words = tl.load(lengths + item)
-    end = tl.load(sizes + item) - 1
-    row, column = tl.arange(0, BLOCK), tl.arange(0, BLOCK)
-    place = item * S * S + row[:, None] * S + column[None, :]
+    lane = tl.arange(0, BLOCK)
+    for start in range(0, S, BLOCK):
+        j = start + lane
+        tl.store(alpha + j, tl.where(j == 0, 0.0, float("-inf")), mask=j < S)
+    tl.debug_barrier()
+    for word in range(0, n_words):
+        before = alpha + word * S
+        for start in range(0, S, BLOCK):
+            j = start + lane
+            last = tl.minimum(start + BLOCK - 1, S)
+            incoming = _totals(before, link, j, word, last, S, DEPTH, GROUPS, BLOCK)
+            score = tl.load(match + word * S + j, mask=j < S, other=float("-inf"))
+            tl.store(before + S + j, incoming + score, mask=j < S)
+        tl.debug_barrier()
+    peak = float("-inf")
+    total = 0.0
+    for start in range(0, S, BLOCK):
+        i = start + lane
+        mass = tl.load(alpha + n_words * S + i, mask=i < S, other=float("-inf"))
+        joint = mass + tl.load(close + i, mask=i < S, other=float("-inf"))
+        higher = tl.maximum(peak, tl.max(joint, axis=0))
+        level = tl.where(higher == float("-inf"), 0.0, higher)
+        total = total * tl.exp(peak - level) + tl.sum(tl.exp(joint - level), axis=0)
+        peak = higher
+    return _log(peak, total)
+
+
+@triton.jit
+def _beta(
+    match, link_t, close, beta, n_words, S,
+    DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Row u of beta becomes what is to come with word u: match_u + beta_u."""
+    lane = tl.arange(0, BLOCK)
+    for back in range(0, n_words):
+        word = n_words - back
+        after = beta + (word + 1) * S
+        for start in range(0, S, BLOCK):
+            i = start + lane
+            if back == 0:
+                onward = tl.load(close + i, mask=i < S, other=float("-inf"))
+            else:
+                onward = _totals(after, link_t, i, start + 1, S, S, DEPTH, GROUPS, BLOCK)
+            score = tl.load(match + (word - 1) * S + i, mask=i < S, other=float("-inf"))
+            tl.store(beta + word * S + i, onward + score, mask=i < S)
+        tl.debug_barrier()
+
+
+@triton.jit
+def _square(matrix, S, BLOCK: tl.constexpr):
+    row = tl.arange(0, BLOCK)
+    column = tl.arange(0, BLOCK)
     inside = (row < S)[:, None] & (column < S)[None, :]
-    close = tl.load(link_t + item * S * S + end * S + column, mask=column < S, other=float("-inf"))
-    if tl.program_id(0) % 2 == 0:
-        step = tl.load(link + place, mask=inside, other=float("-inf"))
-        mass = tl.where(column == 0, 0.0, float("-inf"))
-        tl.store(alpha + column, mass, mask=column < S)
-        for word in range(0, n_words):
-            score = tl.load(match + word * S + column, mask=column < S, other=float("-inf"))
-            joint = step + mass[:, None]
-            peak = tl.max(joint, axis=0)
-            level = tl.where(peak == float("-inf"), 0.0, peak)
-            mass = _log(peak, tl.sum(tl.exp(joint - level[None, :]), axis=0)) + score
-            tl.store(alpha + (word + 1) * S + column, mass, mask=column < S)
-        joint = mass + close
-        peak = tl.max(joint, axis=0)
-        level = tl.where(peak == float("-inf"), 0.0, peak)
-        tl.store(logp + item, _log(peak, tl.sum(tl.exp(joint - level), axis=0)))
-    else:
-        step = tl.load(link_t + place, mask=inside, other=float("-inf"))
-        mass = close
-        for back in range(0, n_words):
-            word = n_words - back
-            score = tl.load(match + (word - 1) * S + column, mask=column < S, other=float("-inf"))
-            mass += score
-            tl.store(beta + word * S + column, mass, mask=column < S)
-            joint = step + mass[:, None]
-            peak = tl.max(joint, axis=0)
-            level = tl.where(peak == float("-inf"), 0.0, peak)
-            mass = _log(peak, tl.sum(tl.exp(joint - level[None, :]), axis=0))
+    return tl.load(matrix + row[:, None] * S + column[None, :], mask=inside, other=float("-inf"))
+
+
+@triton.jit
+def _column_totals(joint):
+    peak = tl.max(joint, axis=0)
+    level = tl.where(peak == float("-inf"), 0.0, peak)
+    return _log(peak, tl.sum(tl.exp(joint - level[None, :]), axis=0))
+
+
+@triton.jit
+def _alpha_resident(match, link, close, alpha, n_words, S, BLOCK: tl.constexpr):
+    column = tl.arange(0, BLOCK)
+    inside = column < S
+    step = _square(link, S, BLOCK)
+    mass = tl.where(column == 0, 0.0, float("-inf"))
+    tl.store(alpha + column, mass, mask=inside)
+    for word in range(0, n_words):
+        score = tl.load(match + word * S + column, mask=inside, other=float("-inf"))
+        mass = _column_totals(step + mass[:, None]) + score
+        tl.store(alpha + (word + 1) * S + column, mass, mask=inside)
+    joint = mass + tl.load(close + column, mask=inside, other=float("-inf"))
+    peak = tl.max(joint, axis=0)
+    level = tl.where(peak == float("-inf"), 0.0, peak)
+    return _log(peak, tl.sum(tl.exp(joint - level), axis=0))
+
+
+@triton.jit
+def _beta_resident(match, link_t, close, beta, n_words, S, BLOCK: tl.constexpr):
+    column = tl.arange(0, BLOCK)
+    inside = column < S
+    step = _square(link_t, S, BLOCK)
+    mass = tl.load(close + column, mask=inside, other=float("-inf"))
+    for back in range(0, n_words):
+        word = n_words - back
+        mass += tl.load(match + (word - 1) * S + column, mask=inside, other=float("-inf"))
+        tl.store(beta + word * S + column, mass, mask=inside)
+        mass = _column_totals(step + mass[:, None])
 
 
 @triton.jit
@@ -296,51 +310,83 @@ def _posterior(
 
 
 @triton.jit
+def _peaks(
+    vector, matrix, column, first, last, S,
+    DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Greatest vector[row] + matrix[row, column] over rows in [first, last), and the first row."""
+    group = tl.arange(0, GROUPS)[:, None]
+    depth = tl.arange(0, DEPTH)[None, :]
+    peak = tl.full((GROUPS, BLOCK), float("-inf"), tl.float32)
+    source = tl.zeros((GROUPS, BLOCK), tl.int32)
+    is_column = (column < S)[None, None, :]
+    for start in range(first, last, DEPTH * GROUPS):
+        row = start + depth * GROUPS + group
+        mass = tl.load(vector + row, mask=row < last, other=float("-inf"))
+        inside = (row < last)[:, :, None] & is_column
+        place = matrix + row[:, :, None] * S + column[None, None, :]
+        joint = tl.load(place, mask=inside, other=float("-inf")) + mass[:, :, None]
+        highest, where = tl.max(joint, axis=1, return_indices=True)
+        source = tl.where(highest > peak, start + where * GROUPS + group, source)
+        peak = tl.maximum(peak, highest)
+    highest = tl.max(peak, axis=0)
+    source = tl.min(tl.where(peak == highest[None, :], source, S), axis=0)
+    return highest, source
+
+
+@triton.jit
 def _best(
-    match, link, sizes, lengths, alpha, origin, alignment, S, U, BLOCK: tl.constexpr
+    match, link, link_t, sizes, lengths, alpha, origin, alignment, S, U,
+    IS_RESIDENT: tl.constexpr, DEPTH: tl.constexpr, GROUPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     item = tl.program_id(0).to(tl.int64)
     match += item * S * U
     link += item * S * S
-    alpha += item * (U + 1) * S
+    link_t += item * S * S
+    alpha += item * 2 * S
     origin += item * (U + 1) * S
     alignment += item * S
     n_words = tl.load(lengths + item)
     end = tl.load(sizes + item) - 1
     lane = tl.arange(0, BLOCK)
-    n_blocks = tl.cdiv(S, BLOCK)
-    for block in range(0, n_blocks):
-        j = block * BLOCK + lane
-        tl.store(alpha + j, tl.where(j == 0, 0.0, float("-inf")), mask=j < S)
-    tl.debug_barrier()
-    for word in range(0, n_words):
-        before = alpha + word * S
-        for block in range(0, n_blocks):
-            j = block * BLOCK + lane
-            peak = tl.full((BLOCK,), float("-inf"), tl.float32)
-            source = tl.zeros((BLOCK,), tl.int32)
-            for other in range(0, block + 1):
-                i = other * BLOCK + lane
-                mass = tl.load(before + i, mask=i < S, other=float("-inf"))
-                inside = (i < S)[:, None] & (j < S)[None, :]
-                step = tl.load(link + i[:, None] * S + j[None, :], mask=inside, other=float("-inf"))
-                highest, where = tl.max(step + mass[:, None], axis=0, return_indices=True)
-                source = tl.where(highest > peak, other * BLOCK + where, source)
-                peak = tl.maximum(peak, highest)
-            score = tl.load(match + j * U + word, mask=j < S, other=float("-inf"))
-            tl.store(before + S + j, peak + score, mask=j < S)
-            tl.store(origin + (word + 1) * S + j, source, mask=j < S)
+    summit = tl.full((), float("-inf"), tl.float32)
+    vertex = tl.zeros((), tl.int32)
+    if IS_RESIDENT:
+        row = tl.arange(0, BLOCK)
+        inside = (row < S)[:, None] & (lane < S)[None, :]
+        step = tl.load(link + row[:, None] * S + lane[None, :], mask=inside, other=float("-inf"))
+        mass = tl.where(lane == 0, 0.0, float("-inf"))
+        for word in range(0, n_words):
+            score = tl.load(match + word * S + lane, mask=lane < S, other=float("-inf"))
+            mass, source = tl.max(step + mass[:, None], axis=0, return_indices=True)
+            mass += score
+            tl.store(origin + (word + 1) * S + lane, source, mask=lane < S)
+        close = tl.load(link_t + end * S + lane, mask=lane < S, other=float("-inf"))
+        summit, vertex = tl.max(mass + close, axis=0, return_indices=True)
+    else:
+        for start in range(0, S, BLOCK):
+            j = start + lane
+            tl.store(alpha + j, tl.where(j == 0, 0.0, float("-inf")), mask=j < S)
         tl.debug_barrier()
-    last = alpha + n_words * S
-    summit = float("-inf")
-    vertex = 0
-    for block in range(0, n_blocks):
-        i = block * BLOCK + lane
-        mass = tl.load(last + i, mask=i < S, other=float("-inf"))
-        close = tl.load(link + i * S + end, mask=i < S, other=float("-inf"))
-        highest, where = tl.max(mass + close, axis=0, return_indices=True)
-        vertex = tl.where(highest > summit, block * BLOCK + where, vertex)
-        summit = tl.maximum(summit, highest)
+        for word in range(0, n_words):
+            before, after = alpha + (word % 2) * S, alpha + ((word + 1) % 2) * S
+            for start in range(0, S, BLOCK):
+                j = start + lane
+                last = tl.minimum(start + BLOCK - 1, S)
+                peak, source = _peaks(before, link, j, word, last, S, DEPTH, GROUPS, BLOCK)
+                score = tl.load(match + word * S + j, mask=j < S, other=float("-inf"))
+                tl.store(after + j, peak + score, mask=j < S)
+                tl.store(origin + (word + 1) * S + j, source, mask=j < S)
+            tl.debug_barrier()
+        final = alpha + (n_words % 2) * S
+        for start in range(0, S, BLOCK):
+            i = start + lane
+            mass = tl.load(final + i, mask=i < S, other=float("-inf"))
+            close = tl.load(link_t + end * S + i, mask=i < S, other=float("-inf"))
+            highest, where = tl.max(mass + close, axis=0, return_indices=True)
+            vertex = tl.where(highest > summit, start + where, vertex)
+            summit = tl.maximum(summit, highest)
+    tl.debug_barrier()
     if summit > float("-inf"):
         for back in range(0, n_words):
             word = n_words - back
