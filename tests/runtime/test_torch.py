@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from sumfit import Summarizer
-from sumfit.errors import ConfigError
+from sumfit.decoding import decode
+from sumfit.errors import ConfigError, InfeasibleBudgetError
+from sumfit.hypothesis import NBest
+from sumfit.length import LengthBudget, unit_costs
 from sumfit.runtime import GraphRequest, ModelDirectory, load_backend
 
 torch = pytest.importorskip("torch", reason="needs sumfit[train]")
@@ -95,9 +98,55 @@ def test_large_calls_are_cut(
     backend = load_backend(model, backend="torch", device="cpu")
     wanted = requests(model, texts)
     whole = backend.graphs(wanted)
-    monkeypatch.setattr(module, "_MOST_SCORES", 1)
+    monkeypatch.setattr(module, "_MOST_BYTES", 1)
     for one, two in zip(whole, backend.graphs(wanted), strict=True):
         np.testing.assert_allclose(one.word_logp, two.word_logp, atol=2e-5)
+
+
+@pytest.mark.parametrize("most_bytes", [1 << 29, 1])
+def test_sequences_are_those_of_the_graphs(
+    model: ModelDirectory,
+    texts: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    most_bytes: int,
+) -> None:
+    import sumfit.runtime.torch as module
+    from sumfit.decoding.torch_batch import DeviceCosts
+
+    monkeypatch.setattr(module, "_MOST_BYTES", most_bytes)
+    backend = module.TorchBackend(model, device="cpu")
+    wanted = requests(model, texts)
+    costs = unit_costs(model.tokenizer, "chars")
+    budgets = [LengthBudget(max=20 + 4 * number) for number in range(len(texts))]
+    budgets[1] = LengthBudget(min=10_000, max=10_001)
+    found = backend.sequences(
+        wanted,
+        costs=DeviceCosts(costs.cost, costs.first_cost, device="cpu"),
+        budgets=budgets,
+        bonus=0.5,
+        n_best=2,
+    )
+    assert isinstance(found[1], InfeasibleBudgetError)
+    for number, (dag, budget) in enumerate(zip(backend.graphs(wanted), budgets, strict=True)):
+        if number == 1:
+            continue
+        alone = decode(
+            dag,
+            unit_cost=costs.cost,
+            first_cost=costs.first_cost,
+            budget=budget,
+            method="seqmap-beam",
+            bonus=0.5,
+            n_best=2,
+            words_per_vertex=None,
+        )
+        ours = found[number]
+        assert isinstance(ours, NBest)
+        assert [one.words for one in ours] == [one.words for one in alone]
+        for one, other in zip(ours, alone, strict=True):
+            assert math.isclose(one.score, other.score, abs_tol=1e-4)
+            assert one.cost == other.cost
+            assert one.optimal == other.optimal
 
 
 def test_a_summarizer_uses_it_in_batches(model: ModelDirectory, texts: tuple[str, ...]) -> None:

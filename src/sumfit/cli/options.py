@@ -235,7 +235,7 @@ class ModelFlags:
         str | None, typer.Option(help="Torch device, as cuda.", rich_help_panel=_MODEL)
     ] = None
     precision: Annotated[
-        str | None, typer.Option(help="int8, fp32 or bf16.", rich_help_panel=_MODEL)
+        str | None, typer.Option(help="int8, fp32, bf16 or fp16.", rich_help_panel=_MODEL)
     ] = None
 
     def load(self, *, n_workers: int | None = None) -> Any:

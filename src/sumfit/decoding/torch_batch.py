@@ -7,7 +7,6 @@ already. Results are those of the CPU versions of the same method.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +19,14 @@ from sumfit.decoding.seqmap import seqmap
 from sumfit.decoding.torch_beam import seqmap_beam_batch
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, DeviceCosts
 from sumfit.decoding.torch_pathmap import path_map_batch
-from sumfit.errors import ConfigError, InfeasibleBudgetError
+from sumfit.errors import ConfigError, InfeasibleBudgetError, MissingExtraError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
 
-if TYPE_CHECKING:
+try:
     import torch
+except ImportError as error:  # pragma: no cover - depends on the environment
+    raise MissingExtraError("torch", "train") from error
 
 __all__ = [
     "BatchResult",
@@ -33,6 +34,7 @@ __all__ = [
     "DeviceCosts",
     "decode_batch",
     "path_map_batch",
+    "read_back",
     "seqmap_beam_batch",
 ]
 
@@ -90,7 +92,7 @@ def decode_batch(
         result = path_map_batch(batch, ending=ending, bonus=bonus)
     else:
         raise ConfigError(f"method must be one of pathmap, seqmap-beam in batches, was {method!r}")
-    found = _to_host(result, dags, budgets, method)
+    found = read_back(result, batch.word_ids, budgets=budgets, method=method)
     if certify and method == "seqmap-beam":
         options = DecodeOptions(
             unit_cost=unit_cost,  # type: ignore[arg-type]
@@ -114,27 +116,38 @@ def _exact(dag: DAG, options: DecodeOptions) -> NBest | InfeasibleBudgetError:
         return error
 
 
-def _to_host(
-    result: BatchResult, dags: Sequence[DAG], budgets: Sequence[LengthBudget], method: str
+def read_back(
+    result: BatchResult, word_ids: torch.Tensor, *, budgets: Sequence[LengthBudget], method: str
 ) -> list[NBest | InfeasibleBudgetError]:
-    columns = result.columns.cpu().numpy()
-    vertices = None if result.vertices is None else result.vertices.cpu().numpy()
-    scores = result.score.cpu().tolist()
-    log_probs = result.log_prob.cpu().tolist()
-    costs, gaps = result.cost.cpu().tolist(), result.gap.cpu().tolist()
+    """Copy what a search found from the device to the host.
+
+    Args:
+        result: What it found.
+        word_ids: ``(B, W)`` candidates of its graphs.
+        budgets: ``B`` budgets.
+        method: Name of the method, for the lists.
+
+    Returns:
+        ``B`` lists of hypotheses, best first; an error in place of an empty one.
+    """
+    is_word = result.columns >= 0
+    at = result.columns.clamp(min=0).flatten(1)
+    found_ids = torch.gather(word_ids, 1, at).view_as(result.columns)
+    words = found_ids.masked_fill(~is_word, -1).tolist()
+    vertices = None if result.vertices is None else result.vertices.tolist()
+    scores, log_probs = result.score.tolist(), result.log_prob.tolist()
+    costs, gaps = result.cost.tolist(), result.gap.tolist()
     lists: list[NBest | InfeasibleBudgetError] = []
-    for item, dag in enumerate(dags):
+    for item, budget in enumerate(budgets):
         found = []
         for place, score in enumerate(scores[item]):
             if score == -np.inf:
                 continue
-            own = columns[item, place]
-            path = None
-            if vertices is not None:
-                path = tuple(vertices[item, place][own >= 0].tolist())
+            own = [word for word in words[item][place] if word >= 0]
+            path = None if vertices is None else tuple(vertices[item][place][: len(own)])
             found.append(
                 Hypothesis(
-                    words=tuple(dag.word_ids[own[own >= 0]].tolist()),
+                    words=tuple(own),
                     log_prob=log_probs[item][place],
                     score=score,
                     cost=costs[item][place],
@@ -146,7 +159,6 @@ def _to_host(
         if found:
             lists.append(NBest(tuple(found), method=method))
         else:
-            budget = budgets[item]
             lists.append(
                 InfeasibleBudgetError(
                     f"no sequence of graph {item} costs {budget.low} to {budget.high}; "

@@ -16,7 +16,7 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the environment
     raise MissingExtraError("torch", "train") from error
 
-__all__ = ["best_words", "has_kernels"]
+__all__ = ["best_words", "has_kernels", "in_one_reading"]
 
 _HAS_TRITON = find_spec("triton") is not None and os.environ.get("SUMFIT_KERNELS") != "0"
 _MOST_WORDS = 1 << 15  # as many scores as a program can hold in registers
@@ -48,20 +48,37 @@ def best_words(
     Returns:
         ``(B, S - 2, M)`` float32 scores, descending, and int64 ids; ``(B, S - 2)`` sums.
     """
-    size, n, n_words = scores.shape
-    if has_kernels(scores) and n_words <= _MOST_WORDS:
-        from sumfit.decoding import torch_kernels as kernels
-
-        top = scores.new_zeros(size, n - 2, words_per_vertex, dtype=torch.float32)
-        ids = torch.zeros_like(top, dtype=torch.int64)
-        total = scores.new_zeros(size, n - 2, dtype=torch.float32)
-        kernels.best_words[(size * (n - 2),)](
-            scores.contiguous(), n_vertices, top, ids, total, n, n_words,
-            N_SPECIAL=n_special, M=words_per_vertex,
-            LANES=1 << (words_per_vertex - 1).bit_length(),
-            BLOCK=1 << (n_words - 1).bit_length(), num_warps=8,
-        )  # fmt: skip
-        return top, ids, total
+    if has_kernels(scores) and scores.shape[2] <= _MOST_WORDS:
+        return in_one_reading(scores, n_vertices, words_per_vertex, n_special)
     words = scores[:, 1:-1, n_special:].float()
     top, ids = words.topk(words_per_vertex, dim=2)
     return top, ids + n_special, words.logsumexp(dim=2)
+
+
+def in_one_reading(
+    scores: Tensor, n_vertices: Tensor, words_per_vertex: int, n_special: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Do the same in one kernel, 0 where padded; see `best_words`.
+
+    Args:
+        scores: ``(B, S, V)``.
+        n_vertices: ``(B,)``.
+        words_per_vertex: ``M``.
+        n_special: Ids below this are left out.
+
+    Returns:
+        Scores, ids and sums.
+    """
+    from sumfit.decoding import torch_kernels as kernels
+
+    size, n, n_words = scores.shape
+    top = scores.new_zeros(size, n - 2, words_per_vertex, dtype=torch.float32)
+    ids = torch.zeros_like(top, dtype=torch.int64)
+    total = scores.new_zeros(size, n - 2, dtype=torch.float32)
+    kernels.best_words[(size * (n - 2),)](
+        scores.contiguous(), n_vertices, top, ids, total, n, n_words,
+        N_SPECIAL=n_special, M=words_per_vertex,
+        LANES=1 << (words_per_vertex - 1).bit_length(),
+        BLOCK=1 << (n_words - 1).bit_length(), num_warps=8,
+    )  # fmt: skip
+    return top, ids, total

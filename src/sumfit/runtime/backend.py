@@ -28,8 +28,8 @@ def load_backend(
         model: An opened model directory.
         backend: ``"onnx"`` (CPU, the default) or ``"torch"``.
         device: Torch device such as ``"cuda"`` or ``"cpu"``; ``None`` picks a GPU if there is one.
-        precision: ``"int8"`` or ``"fp32"`` (onnx), ``"bf16"`` or ``"fp32"`` (torch); ``None`` is
-            the best of those at hand.
+        precision: ``"int8"`` or ``"fp32"`` (onnx), ``"bf16"``, ``"fp16"`` or ``"fp32"`` (torch);
+            ``None`` is the best of those at hand.
         n_threads: Threads inside one onnx call.
 
     Returns:

@@ -10,22 +10,28 @@ matrix products alone.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from sumfit.dag import DAG
-from sumfit.errors import ConfigError
+from sumfit.decoding.marginal import Ending
+from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, read_back, seqmap_beam_batch
+from sumfit.errors import ConfigError, InfeasibleBudgetError
+from sumfit.hypothesis import NBest
+from sumfit.length import LengthBudget
 from sumfit.models.checkpoint import load_model
+from sumfit.models.config import N_SPECIAL
 from sumfit.models.dat import DAT, vertex_ids, vertex_mask
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import GraphRequest, fold
 
 __all__ = ["TorchBackend"]
 
-_MOST_SCORES = 1 << 27  # B * S * V of one call: half a gigabyte of float32
-_DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+_MOST_BYTES = 1 << 29  # of the word scores of one call
+_DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class TorchBackend:
@@ -44,7 +50,8 @@ class TorchBackend:
         Args:
             model: An opened model directory.
             device: Torch device; a GPU if there is one, else the CPU, if not given.
-            precision: ``"fp32"`` or ``"bf16"``; bf16 on a GPU and fp32 on the CPU if not given.
+            precision: ``"fp32"``, ``"bf16"`` or ``"fp16"``; bf16 on a GPU and fp32 on the CPU if
+                not given.
             batch_size: Texts that one call should hold.
 
         Raises:
@@ -59,7 +66,8 @@ class TorchBackend:
             raise ConfigError(f"device {place!r} cannot be used here ({reason})") from error
         chosen = precision or ("fp32" if self._device.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
-            raise ConfigError(f"precision of backend 'torch' is 'fp32' or 'bf16', was {chosen!r}")
+            known = ", ".join(repr(name) for name in _DTYPES)
+            raise ConfigError(f"precision of backend 'torch' is one of {known}, was {chosen!r}")
         self._precision = chosen
         self._words_per_vertex = model.config.words_per_vertex
         self._batch_size = batch_size
@@ -92,43 +100,102 @@ class TorchBackend:
         Returns:
             The graphs.
         """
-        sizes = [(item.n_vertices, len(item.source_ids)) for item in requests]
-        order = sorted(range(len(requests)), key=sizes.__getitem__, reverse=True)
         result: dict[int, DAG] = {}
-        with self._lock:
-            for places in self._calls(order, requests):
-                batch = self._predict([requests[place] for place in places])
-                result.update(zip(places, batch, strict=True))
+        with self._lock, torch.inference_mode():
+            for places in self._calls(requests):
+                logits, link_logp, sizes = self._predict([requests[place] for place in places])
+                logits[:, :, :N_SPECIAL] = -torch.inf
+                word_logp = logits.float().log_softmax(dim=-1)
+                best = word_logp.topk(self._words_per_vertex, dim=-1)
+                for row, (place, size) in enumerate(zip(places, sizes.tolist(), strict=True)):
+                    result[place] = self._fold(row, size, word_logp, link_logp, *best)
         return [result[place] for place in range(len(requests))]
 
-    def _calls(self, order: list[int], requests: list[GraphRequest]) -> Iterator[list[int]]:
-        """Cut the order, largest graph first, so that no call holds too many scores."""
+    def sequences(
+        self,
+        requests: list[GraphRequest],
+        *,
+        costs: DeviceCosts,
+        budgets: Sequence[LengthBudget],
+        ending: Ending = "eos",
+        bonus: float = 0.0,
+        beam_size: int = 20,
+        words_per_vertex: int | None = None,
+        n_best: int = 1,
+    ) -> list[NBest | InfeasibleBudgetError]:
+        """Predict graphs and search them where they are, by seqmap-beam without constraints.
+
+        Nothing but the words found leaves the device, and the host waits for it once.
+
+        Args:
+            requests: Sources and graph sizes.
+            costs: What words cost, on this device.
+            budgets: One budget for each.
+            ending: ``"eos"`` or ``"any"``.
+            bonus: Score added per word, nats.
+            beam_size: ``K``.
+            words_per_vertex: ``M``; as many as the model states if not given.
+            n_best: ``N``.
+
+        Returns:
+            For each request its list, in order; its error where no sequence meets the budget.
+        """
+        kept = words_per_vertex or self._words_per_vertex
+        pending = []
+        with self._lock, torch.inference_mode():
+            for places in self._calls(requests):
+                logits, link_logp, sizes = self._predict([requests[place] for place in places])
+                batch = DAGBatch.from_scores(
+                    logits,
+                    link_logp,
+                    sizes,
+                    words_per_vertex=kept,
+                    n_special=N_SPECIAL,
+                    costs=costs,
+                    budgets=[budgets[place] for place in places],
+                    is_normalised=False,
+                )
+                found = seqmap_beam_batch(
+                    batch, ending=ending, bonus=bonus, beam_size=beam_size, n_best=n_best
+                )
+                pending.append((places, batch.word_ids, found))
+        result: dict[int, NBest | InfeasibleBudgetError] = {}
+        for places, word_ids, found in pending:
+            own = [budgets[place] for place in places]
+            lists = read_back(found, word_ids, budgets=own, method="seqmap-beam")
+            result.update(zip(places, lists, strict=True))
+        return [result[place] for place in range(len(requests))]
+
+    def _calls(self, requests: list[GraphRequest]) -> Iterator[list[int]]:
+        """Cut the requests, largest graph first, so that no call holds too many scores."""
+        sizes = [(item.n_vertices, len(item.source_ids)) for item in requests]
+        order = sorted(range(len(requests)), key=sizes.__getitem__, reverse=True)
         start = 0
         while start < len(order):
-            size = requests[order[start]].n_vertices
-            most = max(1, _MOST_SCORES // (size * self._network.config.vocab_size))
+            row = requests[order[start]].n_vertices * self._network.config.vocab_size
+            most = max(1, _MOST_BYTES // (row * _DTYPES[self._precision].itemsize))
             yield order[start : start + most]
             start += most
 
-    @torch.inference_mode()
-    def _predict(self, requests: list[GraphRequest]) -> list[DAG]:
+    def _predict(
+        self, requests: list[GraphRequest]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Word scores ``(B, S, V)`` before the softmax, link log-probabilities, graph sizes."""
         n_source = max(len(item.source_ids) for item in requests)
         ids = torch.zeros(len(requests), n_source, dtype=torch.int64)
         for row, item in enumerate(requests):
             ids[row, : len(item.source_ids)] = torch.tensor(item.source_ids)
         sizes = torch.tensor([item.n_vertices for item in requests])
-        mask = vertex_mask(sizes, int(sizes.max())).to(self._device)
+        mask = vertex_mask(sizes, int(sizes.max()))
+        if self._device.type == "cuda":  # so that copying waits for nothing
+            ids, sizes, mask = (part.pin_memory() for part in (ids, sizes, mask))
+        ids, sizes, mask = (part.to(self._device, non_blocking=True) for part in (ids, sizes, mask))
         dtype = _DTYPES[self._precision]
         with torch.autocast(self._device.type, dtype=dtype, enabled=dtype != torch.float32):
-            memory, source_mask = self._network.encode(ids.to(self._device))
+            memory, source_mask = self._network.encode(ids)
             hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
-            word_logp = self._network.word_logp(hidden)
-            link_logp = self._network.link_logp(hidden, mask)
-        top_logp, top_ids = word_logp.topk(self._words_per_vertex, dim=-1)
-        return [
-            self._fold(row, size, word_logp, link_logp, top_logp, top_ids)
-            for row, size in enumerate(sizes.tolist())
-        ]
+            words = self._network.embedding.weight.to(hidden.dtype)
+            return F.linear(hidden, words), self._network.link_logp(hidden, mask), sizes
 
     def _fold(
         self,
