@@ -24,6 +24,9 @@ __all__ = ["fits", "fused_beam"]
 _MOST_VERTICES = 128
 _MOST_BEAM = 63
 _MARGIN = 1e-4  # nats by which a score must beat a float32 bound to count as proved
+_COARSE = 2e-3  # the same for every TF32 product
+_TINY = 1e-30  # least positive bound, relative to its layer: what float32 may have lost
+_LEAST_WIDTH = 256  # candidates that code is compiled for: few variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,85 +155,145 @@ def fused_beam(
     Returns:
         The N best of each graph, by exact score.
     """
-    from sumfit.decoding import torch_kernels as kernels
-
-    size, n, width = batch.word_logp.shape
-    device = batch.word_ids.device
-    one_kind = len(batch.costs) == 1
-    chunk = tuning.chunk if one_kind else tuning.small_chunk
-    padded = _power(n, 16)
-    rows = _power(beam_size + 1, 16)
-    layout = _layout(batch, chunk)
-    n_columns = layout.source.shape[1]
-    n_chunks = n_columns // chunk
-    n_layers, n_kinds, n_steps = batch.most + 1, len(batch.costs), batch.most_words
-    new, room = batch.word_logp.new_empty, (0, padded - n)
-    word_logp = batch.word_logp.float().contiguous()
-    link_logp = batch.link_logp.float().contiguous()
-    first_logp, end_logp = (
-        batch.first_logp.float().contiguous(),
-        batch.end_logp.float().contiguous(),
-    )
-
-    by_word = new(size, n_columns, padded, dtype=torch.float32)
-    kernels.arrange[(size, n_chunks)](
-        word_logp, layout.source, by_word, n, width, n_columns, N=padded, CHUNK=chunk, num_warps=4
-    )
-    pad = torch.nn.functional.pad
-    links = pad(link_logp + bonus, (*room, *room), value=-torch.inf).exp()
-    first = pad(first_logp + bonus, room, value=-torch.inf).exp()
-    ends = torch.zeros_like(end_logp) if any_ending else end_logp
-    ends = pad(ends, room, value=-torch.inf).exp()
-    other = pad(batch.other_logp.float(), room, value=-torch.inf).exp()
-    table = new(size, n_layers, padded, dtype=torch.float32)
-    scale = new(size, n_layers, dtype=torch.float32)
-    gains = new(size, n_layers, max(1, n_kinds), padded, dtype=torch.float32)
-    low, high = batch.low.int(), batch.high.int()
-    shape = {"N": padded, "CHUNK": chunk, "ONE_KIND": one_kind, "HAS_OTHER": batch.has_other}
-    kernels.bounds[(size,)](
-        by_word, links, ends, other, batch.cost_values, layout.chunk_kind,
-        layout.n_chunks, layout.n_free, low, high, table, scale, gains,
-        n_layers, n_kinds, n_chunks, **shape,
-        HAS_FREE=bool(n_kinds) and batch.costs[0] == 0, TINY=1e-30,
-        PRECISION=tuning.precision, num_warps=tuning.bound_warps,
-    )  # fmt: skip
-
-    def state(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        return torch.empty(shape, dtype=dtype, device=device)
-
-    parents = state(n_steps, size, rows, dtype=torch.int32)
-    places = torch.empty_like(parents)
-    found, pruned = state(size, n_best), state(size)
-    found_at = state(size, n_best, dtype=torch.int32)
-    kernels.beam[(size,)](
-        by_word, links, ends, first, other, table, scale, layout.chunk_cost,
-        layout.n_chunks, layout.n_all_chunks, layout.cost, layout.first_cost,
-        batch.cost_values, batch.first_cost_values, low, high,
-        state(size, rows, padded), state(size, rows), state(size, rows, dtype=torch.int32),
-        state(size, rows, n_columns), state(size, n_columns),
-        parents, places, found, found_at, pruned,
-        n_layers, n_kinds, len(batch.first_costs), n_chunks, n_steps,
-        K=beam_size, ROWS=rows, WIDTH=_power(n_columns, rows), N_BEST=n_best,
-        BEST_LANES=_power(n_best, 1), BY_SORT=tuning.by_sort, **shape,
-        PRECISION=tuning.precision, num_warps=tuning.beam_warps,
-    )  # fmt: skip
-    columns = state(size, n_best, n_steps, dtype=torch.int64)
-    log_prob = state(size, n_best, dtype=torch.float64)
-    cost = state(size, n_best, dtype=torch.int64)
-    kernels.marginals[(size * n_best,)](
-        word_logp, link_logp, end_logp, first_logp, parents, places, found_at,
-        layout.source, layout.cost, layout.first_cost, columns, log_prob, cost,
-        n, width, n_columns, size, n_steps,
-        ANY_ENDING=any_ending, N=padded, ROWS=rows, N_BEST=n_best, num_warps=4,
-    )  # fmt: skip
+    run = _Run(batch, any_ending, bonus, tuning)
+    run.fill_bounds()
+    history = run.grow(beam_size, n_best)
+    columns, log_prob, cost = run.score(history, n_best)
     score = log_prob + bonus * (columns >= 0).sum(2)
     if n_best > 1:
         score, order = score.sort(dim=1, descending=True, stable=True)
         columns = columns.gather(1, order[:, :, None].expand_as(columns))
         log_prob, cost = log_prob.gather(1, order), cost.gather(1, order)
-    gap = (pruned[:, None] + _MARGIN - score).clamp(min=0.0)
+    margin = _COARSE * batch.most_words if tuning.precision == "tf32" else _MARGIN
+    gap = (history.pruned[:, None] + margin - score).clamp(min=0.0)
     return BatchResult(columns=columns, log_prob=log_prob, score=score, cost=cost, gap=gap)
 
 
+@dataclass(frozen=True, slots=True)
+class _History:
+    """Which child of which prefix was kept at every step.
+
+    Attributes:
+        parents: ``(T, B, rows)`` int32.
+        places: ``(T, B, rows)`` int32 places in the layout.
+        found_at: ``(B, N)`` int32 step and row of the best finished sequences, -1 for none.
+        pruned: ``(B,)`` natural-log bound on everything that was given up.
+    """
+
+    parents: Tensor
+    places: Tensor
+    found_at: Tensor
+    pruned: Tensor
+
+
+class _Run:
+    """The arrays of one search, padded for the kernels."""
+
+    def __init__(self, batch: DAGBatch, any_ending: bool, bonus: float, tuning: Tuning) -> None:
+        from sumfit.decoding.torch_kernels import arrange
+
+        self.batch, self.tuning = batch, tuning
+        self.any_ending = any_ending
+        self.size, self.n, self.width = batch.word_logp.shape
+        is_one = len(batch.costs) == 1
+        chunk = tuning.chunk if is_one else tuning.small_chunk
+        self.padded = _power(self.n, 16)
+        self.layout = _layout(batch, chunk)
+        self.n_columns = self.layout.source.shape[1]
+        self.n_chunks = self.n_columns // chunk
+        self.n_layers, self.n_kinds = batch.most + 1, len(batch.costs)
+        self.shape = {
+            "N": self.padded,
+            "CHUNK": chunk,
+            "ONE_KIND": is_one,
+            "HAS_OTHER": batch.has_other,
+            "PRECISION": tuning.precision,
+        }
+        self.word_logp, self.link_logp, self.first_logp, self.end_logp = (
+            part.float().contiguous()
+            for part in (batch.word_logp, batch.link_logp, batch.first_logp, batch.end_logp)
+        )
+        self.low, self.high = batch.low.int(), batch.high.int()
+        self.by_word = self.empty(self.size, self.n_columns, self.padded)
+        arrange[(self.size, self.n_chunks)](
+            self.word_logp, self.layout.source, self.by_word, self.n, self.width, self.n_columns,
+            N=self.padded, CHUNK=chunk, num_warps=4,
+        )  # fmt: skip
+        # The bonus of a word is that of the link before it.
+        self.links = self._probability(self.link_logp + bonus, n_axes=2)
+        self.first = self._probability(self.first_logp + bonus)
+        ends = torch.zeros_like(self.end_logp) if any_ending else self.end_logp
+        self.ends = self._probability(ends)
+        self.other = self._probability(batch.other_logp.float())
+        self.table = self.empty(self.size, self.n_layers, self.padded)
+        self.scale = self.empty(self.size, self.n_layers)
+
+    def empty(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Make an array that a kernel will fill."""
+        return torch.empty(shape, dtype=dtype, device=self.batch.word_ids.device)
+
+    def _probability(self, logp: Tensor, n_axes: int = 1) -> Tensor:
+        room = (0, self.padded - self.n) * n_axes
+        return torch.nn.functional.pad(logp, room, value=-torch.inf).exp()
+
+    def fill_bounds(self) -> None:
+        """Fill ``table`` and ``scale`` (Eq. A8)."""
+        from sumfit.decoding.torch_kernels import bounds
+
+        batch, layout = self.batch, self.layout
+        gains = self.empty(self.size, self.n_layers, max(1, self.n_kinds), self.padded)
+        bounds[(self.size,)](
+            self.by_word, self.links, self.ends, self.other, batch.cost_values,
+            layout.chunk_kind, layout.n_chunks, layout.n_free, self.low, self.high,
+            self.table, self.scale, gains, self.n_layers, self.n_kinds, self.n_chunks,
+            **self.shape, HAS_FREE=bool(self.n_kinds) and batch.costs[0] == 0, TINY=_TINY,
+            num_warps=self.tuning.bound_warps,
+        )  # fmt: skip
+
+    def grow(self, beam_size: int, n_best: int) -> _History:
+        """Grow the beams of all graphs to their ends (Eq. A9, A10)."""
+        from sumfit.decoding.torch_kernels_beam import beam
+
+        batch, layout, size = self.batch, self.layout, self.size
+        rows, n_steps = _power(beam_size + 1, 16), batch.most_words
+        history = _History(
+            parents=self.empty(n_steps, size, rows, dtype=torch.int32),
+            places=self.empty(n_steps, size, rows, dtype=torch.int32),
+            found_at=self.empty(size, n_best, dtype=torch.int32),
+            pruned=self.empty(size),
+        )
+        beam[(size,)](
+            self.by_word, self.links, self.ends, self.first, self.other, self.table, self.scale,
+            layout.chunk_cost, layout.n_chunks, layout.n_all_chunks, layout.cost,
+            layout.first_cost, batch.cost_values, batch.first_cost_values, self.low, self.high,
+            self.empty(size, rows, self.padded), self.empty(size, rows),
+            self.empty(size, rows, dtype=torch.int32), self.empty(size, rows, self.n_columns),
+            self.empty(size, self.n_columns), history.parents, history.places, history.found_at,
+            history.pruned, self.n_layers, self.n_kinds, len(batch.first_costs), self.n_chunks,
+            n_steps, K=beam_size, ROWS=rows, WIDTH=_power(self.n_columns, _LEAST_WIDTH),
+            N_BEST=n_best, BEST_LANES=_power(n_best, 1), BY_SORT=self.tuning.by_sort,
+            **self.shape, num_warps=self.tuning.beam_warps,
+        )  # fmt: skip
+        return history
+
+    def score(self, history: _History, n_best: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Read the sequences off the history: columns, exact marginals, costs."""
+        from sumfit.decoding.torch_kernels import marginals
+
+        layout = self.layout
+        n_steps, _, rows = history.parents.shape
+        columns = self.empty(self.size, n_best, n_steps, dtype=torch.int64)
+        log_prob = self.empty(self.size, n_best, dtype=torch.float64)
+        cost = self.empty(self.size, n_best, dtype=torch.int64)
+        marginals[(self.size * n_best,)](
+            self.word_logp, self.link_logp, self.end_logp, self.first_logp, history.parents,
+            history.places, history.found_at, layout.source, layout.cost, layout.first_cost,
+            columns, log_prob, cost, self.n, self.width, self.n_columns, self.size, n_steps,
+            ANY_ENDING=self.any_ending, N=self.padded, ROWS=rows, N_BEST=n_best, num_warps=4,
+        )  # fmt: skip
+        return columns, log_prob, cost
+
+
 def _power(n: int, least: int) -> int:
+    """The power of two that is at least ``n`` and ``least``."""
     return max(least, 1 << (n - 1).bit_length())
