@@ -8,7 +8,6 @@ CUDA graph and as called.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import time
@@ -60,6 +59,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=16)
     parser.add_argument("--units", nargs="+", default=["tokens", "words"])
     parser.add_argument("--variants", type=int, nargs="+", default=list(range(len(VARIANTS))))
+    parser.add_argument("--profile", action="store_true", help="kernels of the first variant")
     parser.add_argument("--compile", type=int)
     options = parser.parse_args()
     started = time.perf_counter()
@@ -100,7 +100,7 @@ def main() -> None:
                 f"off {off:.1e} sure {sure[0]:.3f}/{sure[1]:.3f}  {VARIANTS[n]}",
                 flush=True,
             )
-    if os.environ.get("PROFILE"):
+    if options.profile:
         from torch.profiler import ProfilerActivity, profile
 
         batch, bonus = batches[options.units[0]]

@@ -90,8 +90,8 @@ def _shape(size: int) -> tuple[bool, dict[str, int]]:
     if size <= _RESIDENT:
         block = max(16, triton.next_power_of_2(size))
         return True, {"DEPTH": 1, "GROUPS": 1, "BLOCK": block, "num_warps": 4 if block <= 64 else 8}
-    n_warps = TUNING.get("warps", 8)
-    depth, block = TUNING.get("depth", 8), TUNING.get("block", 128)
+    n_warps = TUNING.get("warps", 4)
+    depth, block = TUNING.get("depth", 16), TUNING.get("block", 128)
     return False, {"DEPTH": depth, "GROUPS": n_warps, "BLOCK": block, "num_warps": n_warps}
 
 
