@@ -38,8 +38,8 @@ class Tuning:
         by_sort: Choose children by sorting; else one after the other.
         bound_warps: Warps a graph for the bound.
         beam_warps: Warps a graph for the beam.
-        chunk: Candidates of a tile where all costs are the same.
-        small_chunk: The same where they differ.
+        chunk: Candidates of a tile where all costs are the same, in graphs of up to 64 vertices.
+        small_chunk: The same everywhere else.
     """
 
     precision: str = "ieee"
@@ -196,8 +196,9 @@ class _Run:
         self.any_ending = any_ending
         self.size, self.n, self.width = batch.word_logp.shape
         is_one = len(batch.costs) == 1
-        chunk = tuning.chunk if is_one else tuning.small_chunk
         self.padded = _power(self.n, 16)
+        # Larger tiles of large graphs do not fit the registers.
+        chunk = tuning.chunk if is_one and self.padded <= 64 else tuning.small_chunk
         self.layout = _layout(batch, chunk)
         self.n_columns = self.layout.source.shape[1]
         self.n_chunks = self.n_columns // chunk
