@@ -207,6 +207,27 @@ def test_a_traceback_only_on_request(sumfit: Sumfit, monkeypatch: pytest.MonkeyP
         sumfit("a text", "--max-chars", "60")
 
 
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("torch.nn", "error: torch is not installed; run: pip install 'sumfit[train]'\n"),
+        ("tokenizers", "error: tokenizers is not installed; run: pip install 'sumfit[train]'\n"),
+        ("fastapi", "error: fastapi is not installed; run: pip install 'sumfit[serve]'\n"),
+        ("nothing", "internal error: ModuleNotFoundError: No module named 'nothing'\n"),
+    ],
+)
+def test_a_missing_extra_is_named_wherever_it_is_missed(
+    sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch, module: str, message: str
+) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr("sumfit.cli.options.ModelFlags.load", missing)
+    result = sumfit("a text", "--max-chars", "60")
+    assert result.code == 1
+    assert result.err.startswith(message)
+
+
 def test_an_interrupt_is_quiet(sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -41,7 +41,15 @@ Run sumfit COMMAND --help for the options of a command, sumfit text --help for t
 three examples."""
 _OWN_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 _PACKAGES_OF_EXTRA = {
-    "train": ("torch", "safetensors", "onnx", "onnxscript", "tensorboard", "rouge_score"),
+    "train": (
+        "torch",
+        "safetensors",
+        "tokenizers",
+        "onnx",
+        "onnxscript",
+        "tensorboard",
+        "rouge_score",
+    ),
     "eval": ("rouge_score", "httpx", "matplotlib"),
     "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),
 }
@@ -153,21 +161,35 @@ def run(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         _close_stdout()
         return 1
-    except SumfitError as error:
-        if is_debugging:
-            raise
-        print(f"error: {printable(in_flags(str(error)))}", file=sys.stderr)
-        return error.exit_code
     except Exception as error:
         if is_debugging:
             raise
-        print(
-            f"internal error: {type(error).__name__}: {printable(str(error))}\n"
-            "run the same command with --debug for details, and please report them",
-            file=sys.stderr,
-        )
-        return 1
+        return _report(error)
     return 0
+
+
+def _report(error: Exception) -> int:
+    """Say what went wrong on standard error; return the exit code."""
+    if isinstance(error, ModuleNotFoundError):
+        error = _missing_extra(error) or error
+    if isinstance(error, SumfitError):
+        print(f"error: {printable(in_flags(str(error)))}", file=sys.stderr)
+        return error.exit_code
+    print(
+        f"internal error: {type(error).__name__}: {printable(str(error))}\n"
+        "run the same command with --debug for details, and please report them",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _missing_extra(error: ModuleNotFoundError, extra: str = "") -> MissingExtraError | None:
+    """The error that says which extra brings the package; ``None`` where none does."""
+    package = (error.name or "").partition(".")[0]
+    for name in (extra, *_PACKAGES_OF_EXTRA):
+        if package in _PACKAGES_OF_EXTRA.get(name, ()):
+            return MissingExtraError(package, name)
+    return None
 
 
 def _application() -> Any:
@@ -221,10 +243,10 @@ def load_command(name: str) -> Any:
     try:
         found = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package in _PACKAGES_OF_EXTRA.get(command.extra, ()):
-            raise MissingExtraError(package, command.extra) from error
-        raise
+        known = _missing_extra(error, command.extra)
+        if known is None:
+            raise
+        raise known from error
     if isinstance(found, typer.Typer):
         return typer.main.get_command(found)
     if not callable(found) or hasattr(found, "make_context"):
