@@ -25,7 +25,7 @@ for artifact in "$wheel" "$sdist"; do
   "$venv/bin/pip" install --quiet "$artifact"
   mebibytes=$(du -sm "$venv" | cut -f1)
   echo "core environment: $mebibytes MiB"
-  [ "$mebibytes" -lt 560 ] || { du -sm "$venv"/lib/python*/site-packages/* | sort -n | tail >&2; exit 1; }
+  [ "$mebibytes" -lt 530 ] || { du -sm "$venv"/lib/python*/site-packages/* | sort -n | tail >&2; exit 1; }
   "$venv/bin/pip" install --quiet "$artifact[serve]"
   cd "$work" # away from the sources, so that only what was installed can be imported
   "$venv/bin/sumfit" --version
