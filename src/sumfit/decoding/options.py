@@ -46,6 +46,9 @@ class DecodeOptions:
         n_best: ``N``, how many different hypotheses to return at most.
         constraints: What the output must also obey, compiled for one text; ``None`` for nothing.
         max_expansions: Most prefixes exact search may expand before it settles for a gap.
+        after_best: Most prefixes exact search may expand for the rest of the list once the best
+            hypothesis is certain; those finished by then are returned, the best of them first.
+            ``None`` for as many as the exact list takes.
         time_limit_s: Most seconds exact search may take before it settles for a gap.
         seed: Seed of the sampling decoders.
     """
@@ -60,6 +63,7 @@ class DecodeOptions:
     n_best: int = 1
     constraints: CompiledConstraints | None = None
     max_expansions: int = 20_000
+    after_best: int | None = None
     time_limit_s: float | None = None
     seed: int | None = None
 
@@ -89,6 +93,10 @@ class DecodeOptions:
                 continue
             if not _is_whole(value) or value < 1:
                 raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
+        if self.after_best is not None and (not _is_whole(self.after_best) or self.after_best < 0):
+            raise ConfigError(
+                f"after_best must be None or a whole number of at least 0, was {self.after_best!r}"
+            )
         limit = self.time_limit_s
         if limit is not None and (not _is_real(limit) or not limit > 0):
             raise ConfigError(f"time_limit_s must be above 0 seconds, was {limit!r}")

@@ -61,10 +61,11 @@ class Search:
         self._tables = tables
         self._options = options
         self._high = tables.high if high is None else high
+n_certain = options.n_best if options.after_best is None else 1
         self._progress = Progress(
             count=np.zeros(4, dtype=np.int64),
-            done=np.empty(options.n_best, dtype=np.int64),
-            outside=np.full(options.n_best + 1, outside),
+            done=np.empty(n_certain, dtype=np.int64),
+            outside=np.full(n_certain + 1, outside),
         )
         self._n_rows = _FIRST_ROOM
         self._nodes = empty_nodes(self._tables, self._options, self._n_rows)
@@ -113,6 +114,33 @@ class Search:
                 self.is_cut_short = True
                 return
             if self.n_expanded >= limit:
+                return
+
+    def go_on(self, started: float) -> None:
+        """Spend what ``after_best`` allows on the rest of the list, whatever it proves.
+
+        Args:
+            started: When the call started, by `time.perf_counter`.
+        """
+        more, n_best = self._options.after_best, self._options.n_best
+        count, done, outside = self._progress
+        if more is None or n_best == 1 or not count[2]:
+            return
+        bounds = np.full(n_best + 1, outside[-1])
+        bounds[0] = outside[0]
+        self._progress = Progress(count, np.resize(done, n_best), bounds)
+        self._patience = self._options.max_expansions
+        limit = min(int(count[3]) + more, self._options.max_expansions - self._n_before)
+        limit_s = self._options.time_limit_s
+        while True:
+            reached = limit if limit_s is None else min(limit, int(count[3]) + _SLICE)
+            status = self._step(reached)
+            if status == FULL:
+                self._grow()
+                continue
+            self.is_complete = status in (DONE, EMPTY)
+            is_late = limit_s is not None and time.perf_counter() - started > limit_s
+            if self.is_complete or is_late or count[3] >= limit:
                 return
 
     def results(self, graph: DAG) -> list[Hypothesis]:

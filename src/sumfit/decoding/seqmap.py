@@ -47,6 +47,7 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
     started = time.perf_counter()
     graph = restricted(dag, options)
     search = _searched(SearchTables.build(graph, options), options, started)
+    search.go_on(started)
     found = search.results(graph)
     if not found:
         if graph.n_candidates < dag.n_candidates:
