@@ -146,12 +146,61 @@ def test_n_best(fit: Summarizer, texts: tuple[str, ...]) -> None:
 
 
 def test_mbr_returns_a_candidate_and_says_which(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    plain = fit(texts[0], max_chars=40, n_best=200)
+    chosen = fit(texts[0], max_chars=40, rerank="mbr", n_best=3)
+    known = {one.text: one for one in [plain, *plain.alternatives]}
+    for one in (chosen, *chosen.alternatives):
+        assert math.isclose(one.log_prob, known[one.text].log_prob, abs_tol=1e-9)
+        assert one.length <= 40
+    assert chosen.timings["rerank"] > 0
+    assert len({one.rank for one in (chosen, *chosen.alternatives)}) == 3
+    assert all((one.gap == 0) == one.optimal for one in (chosen, *chosen.alternatives))
+
+
+def test_mbr_over_a_list_returns_a_candidate_and_says_which(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
     plain = fit(texts[0], max_chars=40, n_best=50)
-    chosen = fit(texts[0], max_chars=40, rerank="mbr")
+    chosen = fit(texts[0], max_chars=40, rerank="mbr-nbest")
     candidates = [plain, *plain.alternatives]
     assert chosen.text == candidates[chosen.rank].text
     assert math.isclose(chosen.log_prob, candidates[chosen.rank].log_prob, abs_tol=1e-9)
     assert chosen.timings["rerank"] > 0
+
+
+class Backwards:
+    """Ranks hypotheses of a graph from the last to the first."""
+
+    name = "backwards"
+    n_candidates = 4
+    after_best = 10_000
+
+    def rank(self, dag: Any, nbest: Any) -> list[int]:
+        assert dag.n_candidates > 0
+        return list(reversed(range(len(nbest))))
+
+
+def test_an_object_may_rank_the_hypotheses_of_a_graph(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    plain = fit(texts[0], max_chars=40, n_best=4)
+    summary = fit(texts[0], max_chars=40, rerank=Backwards(), n_best=2)
+    assert [one.text for one in (summary, *summary.alternatives)] == [
+        plain.alternatives[2].text,
+        plain.alternatives[1].text,
+    ]
+    assert summary.rank == 3
+
+
+def test_a_ranking_that_loses_hypotheses_is_no_ranking(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    class Lossy(Backwards):
+        def rank(self, dag: Any, nbest: Any) -> list[int]:
+            return [0] * len(nbest)
+
+    with pytest.raises(AssertionError, match="backwards lost candidates"):
+        fit(texts[0], max_chars=40, rerank=Lossy())
 
 
 def test_an_object_may_rerank(fit: Summarizer, texts: tuple[str, ...]) -> None:

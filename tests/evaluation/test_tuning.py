@@ -138,16 +138,22 @@ def test_the_command_stores_what_it_chose(
     result = CliRunner().invoke(APP, arguments)
     assert result.exit_code == 0, result.output
     tables = json.loads(result.stdout)
-    assert [table["title"].split()[0] for table in tables] == ["Bonus", "Bonus", "Bonus", "MBR,"]
+    titles = [" ".join(table["title"].split()[:2]) for table in tables]
+    assert titles == ["Bonus for"] * 3 + ["MBR under", "MBR over"]
     after = json.loads((model / "config.json").read_text(encoding="utf-8"))
     for table, unit in zip(tables, ("chars", "words", "tokens"), strict=False):
         (chosen,) = [row["bonus"] for row in table["rows"] if row[""] == "chosen"]
         assert after["bonus"][unit] == chosen
         assert all(0 < row["fill, %"] <= 100 for row in table["rows"])
     assert after["bonus"]["default"] == after["bonus"]["bytes"] == after["bonus"]["chars"]
-    by_default = [row for row in tables[3]["rows"] if row["candidates"] == 50]
+    (weight,) = [row["weight"] for row in tables[3]["rows"] if row[""] == "chosen"]
+    assert after["mbr_weight"] == weight
+    assert max(row["R-Sum"] for row in tables[3]["rows"]) == next(
+        row["R-Sum"] for row in tables[3]["rows"] if row[""] == "chosen"
+    )
+    by_default = [row for row in tables[4]["rows"] if row["candidates"] == 50]
     assert not by_default or after["mbr_temperature"] == by_default[0]["temperature"]
-    untouched = {"bonus", "mbr_temperature"}
+    untouched = {"bonus", "mbr_temperature", "mbr_weight"}
     assert {k: v for k, v in after.items() if k not in untouched} == {
         k: v for k, v in before.items() if k not in untouched
     }

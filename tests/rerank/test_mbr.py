@@ -165,7 +165,7 @@ def test_a_temperature_must_be_positive(temperature: float) -> None:
 def test_unknown_metric_and_reranker_are_named() -> None:
     with pytest.raises(ConfigError, match=r"metric must be one of \['ngrams', 'rouge'\], was 'x'"):
         pairwise_gains([["a"]], metric="x")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="rerank must be 'mbr', the directory"):
+    with pytest.raises(ConfigError, match="rerank must be 'mbr', 'mbr-nbest', the directory"):
         get_reranker("best")
     with pytest.raises(ConfigError, match="n_candidates must be at least 1, was 0"):
         MBRReranker(n_candidates=0)
@@ -174,7 +174,7 @@ def test_unknown_metric_and_reranker_are_named() -> None:
 def test_the_reranker_orders_texts_as_the_function_does() -> None:
     texts = ["X y z!", "Storm hits coast", "Storm hits the coast"]
     nbest = [Hypothesis((i,), log_prob, log_prob, 1) for i, log_prob in enumerate([-1, -1.2, -1.3])]
-    reranker = get_reranker("mbr", mbr_temperature=1.0)
+    reranker = get_reranker("mbr-nbest", mbr_temperature=1.0)
     assert isinstance(reranker, Reranker)
     expected = mbr_order(
         [t.lower().strip("!").split() for t in texts], [-1, -1.2, -1.3], temperature=1
@@ -192,7 +192,7 @@ def test_candidates_vote_by_their_score_not_by_their_probability() -> None:
     ]
     words = [text.lower().split() for text in texts]
     assert mbr_order(words, log_probs, temperature=1).order[0] == 0
-    assert get_reranker("mbr", mbr_temperature=1.0).rerank("source", texts, nbest)[0] == 1
+    assert get_reranker("mbr-nbest", mbr_temperature=1.0).rerank("source", texts, nbest)[0] == 1
 
 
 def test_tuning_finds_the_setting_that_scores_best() -> None:

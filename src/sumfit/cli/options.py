@@ -124,7 +124,8 @@ class SummaryFlags:
     rerank: Annotated[
         str | None,
         typer.Option(
-            help="mbr, the directory of a trained reranker, or neural for the model's own.",
+            help="mbr, mbr-nbest, the directory of a trained reranker, or neural for the "
+            "model's own.",
             rich_help_panel=_SEARCH,
         ),
     ] = None

@@ -1,4 +1,4 @@
-"""``sumfit tune``: fit the length bonus and the MBR temperature, and store them in the model."""
+"""``sumfit tune``: fit the length bonus and the MBR settings, and store them in the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sumfit.evaluation.rouge import rouge_items
 from sumfit.evaluation.table import Table, render
 from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
 from sumfit.length import Unit, get_unit
-from sumfit.rerank import TuningPoint
+from sumfit.rerank import GraphMBRReranker, TuningPoint
 from sumfit.rerank import tune as tune_mbr
 from sumfit.rerank.mbr import DEFAULT_CANDIDATES
 from sumfit.text.split import split_words
@@ -26,6 +26,7 @@ __all__ = ["tune"]
 _LIMITS = {"words": (8, 12), "chars": (40, 60, 80), "tokens": (10, 16)}
 _LIKE_CHARS = ("bytes", "graphemes", "cells")
 _SIZES = (10, 20, DEFAULT_CANDIDATES, 100)
+_WEIGHTS = (10.0, 20.0, 30.0, 50.0, 70.0, 100.0, 150.0)
 
 
 def tune(
@@ -39,15 +40,15 @@ def tune(
         str, typer.Option(help="Bonuses to try, nats per token, with commas between")
     ] = "0,0.25,0.5,0.75,1,1.5",
     units: Annotated[str, typer.Option(help="Units to tune")] = "chars,words,tokens",
-    mbr: Annotated[bool, typer.Option(help="Tune the MBR temperature too")] = True,
-    mbr_limit: Annotated[int, typer.Option(help="Limit in characters of the n-best lists")] = 60,
+    mbr: Annotated[bool, typer.Option(help="Tune weight and temperature of MBR too")] = True,
+    mbr_limit: Annotated[int, typer.Option(help="Limit in characters for MBR")] = 60,
     processes: Annotated[int | None, typer.Option(help="Processes; one per processor")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change no file")] = False,
     format: Annotated[
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
 ) -> None:
-    """Tune the length bonus of each unit and the MBR temperature on validation data."""
+    """Tune the length bonus of each unit and the settings of MBR on validation data."""
     values = _numbers(bonuses)
     wanted = [unit.strip() for unit in units.split(",") if unit.strip()]
     unknown = [unit for unit in wanted if unit not in _LIMITS]
@@ -56,6 +57,7 @@ def tune(
     pairs = [EvaluationSet.read(find_set(data, name), name=name, first=first) for name in sets]
     tables, chosen = [], {}
     best: TuningPoint | None = None
+    weight: float | None = None
     with ModelRunner(model, n_processes=processes) as runner:
         for unit in wanted:
             points = [_bonus_point(runner, pairs, unit, bonus) for bonus in values]
@@ -63,22 +65,31 @@ def tune(
             chosen[unit] = pick.bonus
             tables.append(_bonus_table(unit, points, pick))
         if mbr:
+            by_weight = [(_weight_score(runner, pairs, mbr_limit, one), -one) for one in _WEIGHTS]
+            weight = -max(by_weight)[1]
+            tables.append(_weight_table(by_weight, weight))
             points_mbr = _mbr_points(runner, pairs, mbr_limit)
             best = next(p for p in points_mbr if p.n_candidates == DEFAULT_CANDIDATES)
             tables.append(_mbr_table(points_mbr))
     if not dry_run:
-        store(model, chosen, best.temperature if best else None)
+        store(model, chosen, best.temperature if best else None, weight)
     typer.echo(render(tables, format))
 
 
-def store(model: Path, bonus: dict[str, float], temperature: float | None) -> None:
+def store(
+    model: Path,
+    bonus: dict[str, float],
+    temperature: float | None,
+    weight: float | None = None,
+) -> None:
     """Write tuned values into a model's ``config.json``, all or nothing.
 
     Args:
         model: Model directory.
         bonus: Bonus of each unit tuned; units counted in characters follow ``chars``, and so
             does the default.
-        temperature: MBR temperature, ``None`` to leave it.
+        temperature: Temperature of MBR over n-best lists, ``None`` to leave it.
+        weight: Weight of MBR under the whole graph, ``None`` to leave it.
 
     Raises:
         ModelFormatError: If the configuration cannot be read.
@@ -95,6 +106,8 @@ def store(model: Path, bonus: dict[str, float], temperature: float | None) -> No
     config["bonus"] = stored
     if temperature is not None:
         config["mbr_temperature"] = temperature
+    if weight is not None:
+        config["mbr_weight"] = weight
     draft = path.with_suffix(".json.new")
     draft.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     os.replace(draft, path)
@@ -119,6 +132,19 @@ def _measurable(runner: ModelRunner, unit: str) -> Unit:
     """The unit with a way to count it; tokens are counted by the model's tokenizer."""
     found = get_unit(unit)
     return Unit(unit, runner.summarizer.count_tokens) if unit == "tokens" else found
+
+
+def _weight_score(
+    runner: ModelRunner, pairs: Sequence[EvaluationSet], limit: int, weight: float
+) -> float:
+    """Mean R-Sum of MBR under the whole graph with one weight."""
+    reranker = GraphMBRReranker.of(runner.summarizer.model.tokenizer, weight=weight)
+    scores: list[float] = []
+    for part in pairs:
+        items = runner.run(part.sources, max_chars=limit, rerank=reranker, keep_short=False)
+        texts = [item.text for item in items]
+        scores += rouge_items(texts, part.references)[:, 3].tolist()
+    return sum(scores) / len(scores)
 
 
 def _mbr_points(
@@ -151,10 +177,21 @@ def _bonus_table(unit: str, points: Sequence[BonusPoint], pick: BonusPoint) -> T
     )
 
 
+def _weight_table(by_weight: Sequence[tuple[float, float]], best: float) -> Table:
+    rows = tuple((-w, score, "chosen" if -w == best else "") for score, w in by_weight)
+    note = "stored: the best, the smaller among equals; what rerank='mbr' uses"
+    return Table("MBR under the whole graph", ("weight", "R-Sum", ""), rows, (note,))
+
+
 def _mbr_table(points: Sequence[TuningPoint]) -> Table:
     rows = tuple((p.temperature, p.n_candidates, p.score) for p in points[:10])
-    note = f"stored: the best temperature for lists of {DEFAULT_CANDIDATES}, what rerank='mbr' uses"
-    return Table("MBR, best settings", ("temperature", "candidates", "R-Sum"), rows, (note,))
+    note = f"stored: the best for lists of {DEFAULT_CANDIDATES}, what rerank='mbr-nbest' uses"
+    return Table(
+        "MBR over n-best lists, best settings",
+        ("temperature", "candidates", "R-Sum"),
+        rows,
+        (note,),
+    )
 
 
 def _numbers(text: str) -> list[float]:

@@ -45,7 +45,7 @@ def is_any_ending(ending: str) -> bool:
     return ending == "any"
 
 
-def word_columns(dag: DAG, words: Sequence[int]) -> npt.NDArray[np.int64]:
+def word_columns(dag: DAG, words: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Find the candidate column of each word.
 
     Args:

@@ -61,7 +61,7 @@ class Search:
         self._tables = tables
         self._options = options
         self._high = tables.high if high is None else high
-n_certain = options.n_best if options.after_best is None else 1
+        n_certain = options.n_best if options.after_best is None else 1
         self._progress = Progress(
             count=np.zeros(4, dtype=np.int64),
             done=np.empty(n_certain, dtype=np.int64),

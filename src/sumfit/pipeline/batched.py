@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthRequest, unit_costs
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.search import Candidate, GraphSearch, without_proof
+from sumfit.pipeline.search import Candidate, GraphSearch, Ranking, without_proof
 
 __all__ = ["BatchTask", "can_batch", "decode_together"]
 
@@ -48,13 +48,14 @@ def can_batch(options: Options) -> bool:
 
 
 def decode_together(
-    tasks: Sequence[BatchTask], *, n_wanted: int, device: str
+    tasks: Sequence[BatchTask], *, n_wanted: int, ranking: Ranking | None, device: str
 ) -> list[list[Candidate]]:
     """Decode graphs in one batch.
 
     Args:
         tasks: Graphs with their requests, without constraints.
         n_wanted: Candidates wanted of each.
+        ranking: Another order than that of the scores.
         device: Torch device.
 
     Returns:
@@ -73,6 +74,7 @@ def decode_together(
         if task.request.unit == first.request.unit and task.bonus == first.bonus
     ]
     options = first.search.options
+    n_listed = max(n_wanted, ranking.n_listed) if ranking else n_wanted
     found = decode_batch(
         [tasks[number].search.dag for number in same],
         unit_cost=costs.cost,
@@ -86,9 +88,9 @@ def decode_together(
         method=options.method,
         ending=first.search.ending,  # type: ignore[arg-type]
         bonus=first.bonus,
-        beam_size=max(options.beam_size, n_wanted),
+        beam_size=max(options.beam_size, n_listed),
         words_per_vertex=options.words_per_vertex,
-        n_best=n_wanted,
+        n_best=n_listed,
         device=device,
     )
     results: list[list[Candidate]] = [[] for _ in tasks]
@@ -96,7 +98,10 @@ def decode_together(
         if not isinstance(one, NBest):
             continue
         task = tasks[number]
-        kept, _ = task.search.verified(one, task.request, task.longest)
+        order = ranking.order(task.search.dag, one) if ranking else None
+        kept, _ = task.search.verified(
+            one, task.request, task.longest, order=order, n_wanted=n_wanted
+        )
         if len(kept) < n_wanted <= len(one):
             continue  # some strings failed: a longer list may have others
         if not task.search.is_certain(costs, task.request):

@@ -260,18 +260,15 @@ class Engine:
     ) -> Summary:
         source, options = make.source, make.options
         assert source is not None
-        bonus = self._bonus(request, options)
+        bonus, ranking = self._bonus(request, options), self._rerankers.ranking(options)
         started = time.perf_counter()
         try:
-            candidates = (
-                early
-                if early
-                else search.find(
-                    request,
-                    longest=source_length(source.text, request, self.model.tokenizer),
-                    bonus=bonus,
-                    n_wanted=self._rerankers.n_candidates(options),
-                )
+            candidates = early or search.find(
+                request,
+                longest=source_length(source.text, request, self.model.tokenizer),
+                bonus=bonus,
+                n_wanted=self._rerankers.n_wanted(options),
+                ranking=ranking,
             )
         except SumfitError as error:
             nothing_fits = isinstance(error, InfeasibleBudgetError) or (
@@ -284,10 +281,11 @@ class Engine:
         candidates = self._rerankers.order(
             candidates, source=source.read, whole=source.text, options=options
         )
+        ranked_s = ranking.seconds if ranking else 0.0
         seconds = {
             **timings,
-            "decode": timings["decode"] + decoded - started,
-            "rerank": time.perf_counter() - decoded,
+            "decode": timings["decode"] + decoded - started - ranked_s,
+            "rerank": time.perf_counter() - decoded + ranked_s,
         }
         return make.from_model(candidates, request, bonus=bonus, timings=seconds)
 
@@ -309,7 +307,12 @@ class Engine:
         same = {
             (item.unit, item.prefix, item.suffix, item.reserve) for item in self._good(requests)
         }
-        alone = options.method != "seqmap" or self._rerankers.n_candidates(options) > 1
+        alone = (
+            options.method != "seqmap"
+            or options.rerank is not None
+            or options.faithful
+            or options.n_best > 1
+        )
         if len(places) < _SEVERAL or len(same) > 1 or alone:
             return {}
         good = self._good(requests)
@@ -342,8 +345,12 @@ class Engine:
             longest = source_length(item.source.text, request, self.model.tokenizer)
             search = self._search(item.source, dag, options)
             tasks[number] = BatchTask(search, request, longest, self._bonus(request, options))
-        n_wanted = self._rerankers.n_candidates(options)
-        found = decode_together(list(tasks.values()), n_wanted=n_wanted, device=device)
+        found = decode_together(
+            list(tasks.values()),
+            n_wanted=self._rerankers.n_wanted(options),
+            ranking=self._rerankers.ranking(options),
+            device=device,
+        )
         return {number: some for number, some in zip(tasks, found, strict=True) if some}
 
     def _search(self, source: Source, dag: DAG, options: Options) -> GraphSearch:

@@ -52,8 +52,9 @@ class Options:
 
     Attributes:
         n_best: Candidates wanted, 1 to 1000; the others come as ``alternatives``.
-        rerank: ``None``; ``"mbr"`` for minimum Bayes risk; the directory of a trained reranker;
-            or ``"neural"`` for the one in the model's own directory.
+        rerank: ``None``; ``"mbr"`` for minimum Bayes risk under the whole graph, ``"mbr-nbest"``
+            under an n-best list; the directory of a trained reranker; or ``"neural"`` for the
+            one in the model's own directory.
         faithful: Of the candidates take the first whose numbers and capitalised names are all in
             the source; if none is, the first, whose ``faithful`` is then ``False``.
         method: Decoder, a name in `sumfit.decoding.METHODS`.

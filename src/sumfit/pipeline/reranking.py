@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
 
+from sumfit.dag import DAG
 from sumfit.errors import ModelNotFoundError
+from sumfit.hypothesis import Hypothesis
 from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.search import Candidate
-from sumfit.rerank import Reranker, get_reranker
+from sumfit.pipeline.search import Candidate, Ranking
+from sumfit.rerank import GraphReranker, Reranker, get_reranker
 from sumfit.runtime import ModelDirectory
 
 __all__ = ["RerankerCache"]
@@ -34,13 +38,13 @@ class RerankerCache:
         """
         self._model = model
         self._lock = threading.Lock()
-        self._loaded: dict[str, Reranker] = {}
+        self._loaded: dict[str, Reranker | GraphReranker] = {}
 
-    def get(self, rerank: Any) -> Reranker | None:
+    def get(self, rerank: Any) -> Reranker | GraphReranker | None:
         """The reranker of an option's value, loaded at its first use.
 
         Args:
-            rerank: ``None``, ``"mbr"``, ``"neural"``, a directory, or a reranker.
+            rerank: ``None``, a name, a directory, or a reranker.
 
         Returns:
             The reranker, ``None`` for none.
@@ -73,7 +77,7 @@ class RerankerCache:
         if check_profile is not None:
             check_profile(options.profile)
 
-    def _load(self, rerank: str) -> Reranker:
+    def _load(self, rerank: str) -> Reranker | GraphReranker:
         config = self._model.config
         if rerank == _OWN:
             place = self._model.path / "reranker"
@@ -83,14 +87,19 @@ class RerankerCache:
                     "use rerank='mbr', or the directory of a trained reranker"
                 )
             rerank = os.fspath(place)
-        loaded = get_reranker(rerank, mbr_temperature=config.mbr_temperature)
+        loaded = get_reranker(
+            rerank,
+            tokenizer=self._model.tokenizer,
+            mbr_weight=config.mbr_weight,
+            mbr_temperature=config.mbr_temperature,
+        )
         check_model = getattr(loaded, "check_model", None)
         if check_model is not None:
             check_model(tokenizer_sha256=config.tokenizer_sha256, name=config.name)
         return loaded
 
-    def n_candidates(self, options: Options) -> int:
-        """How many candidates the search should find.
+    def n_wanted(self, options: Options) -> int:
+        """How many candidates are to be looked at as strings.
 
         Args:
             options: The caller's options.
@@ -98,9 +107,23 @@ class RerankerCache:
         Returns:
             The number, at least the caller's ``n_best``.
         """
-        reranker = self.get(options.rerank)
+        reranker = _of_texts(self.get(options.rerank))
         least = _FAITHFUL_CANDIDATES if options.faithful else 1
         return max(options.n_best, least, reranker.n_candidates if reranker else 1)
+
+    def ranking(self, options: Options) -> Ranking | None:
+        """The order of a reranker that reads graphs.
+
+        Args:
+            options: The caller's options.
+
+        Returns:
+            The order; ``None`` where hypotheses keep theirs.
+        """
+        reranker = _of_graphs(self.get(options.rerank))
+        if reranker is None:
+            return None
+        return Ranking(reranker.n_candidates, reranker.after_best, partial(_ranked, reranker))
 
     def order(
         self, candidates: list[Candidate], *, source: str, whole: str, options: Options
@@ -108,7 +131,7 @@ class RerankerCache:
         """Put the candidates in the reranker's order, then the first faithful one before them.
 
         Args:
-            candidates: Verified candidates, most probable first.
+            candidates: Verified candidates, in the order of `ranking` if there is one.
             source: The text that the model read.
             whole: The whole text.
             options: The caller's options.
@@ -116,7 +139,7 @@ class RerankerCache:
         Returns:
             The same candidates, the one to return first.
         """
-        reranker = self.get(options.rerank)
+        reranker = _of_texts(self.get(options.rerank))
         if reranker is not None and len(candidates) > 1:
             candidates = self._reranked(candidates, source, reranker)
         return faithful_first(candidates, whole) if options.faithful else candidates
@@ -125,5 +148,24 @@ class RerankerCache:
     def _reranked(candidates: list[Candidate], source: str, reranker: Reranker) -> list[Candidate]:
         texts = [candidate.text for candidate in candidates]
         order = reranker.rerank(source, texts, [item.hypothesis for item in candidates])
-        assert sorted(order) == list(range(len(candidates))), f"{reranker.name} lost candidates"
+        _check(reranker.name, order, len(candidates))
         return [candidates[index] for index in order]
+
+
+# By one name: a look at all that a protocol asks for would cost more than the ranking.
+def _of_graphs(reranker: Reranker | GraphReranker | None) -> GraphReranker | None:
+    return cast(GraphReranker, reranker) if hasattr(reranker, "rank") else None
+
+
+def _of_texts(reranker: Reranker | GraphReranker | None) -> Reranker | None:
+    return cast(Reranker, reranker) if hasattr(reranker, "rerank") else None
+
+
+def _ranked(reranker: GraphReranker, dag: DAG, found: Sequence[Hypothesis]) -> Sequence[int]:
+    order = reranker.rank(dag, found)
+    _check(reranker.name, order, len(found))
+    return order
+
+
+def _check(name: str, order: Sequence[int], n_candidates: int) -> None:
+    assert sorted(order) == list(range(n_candidates)), f"{name} lost candidates"

@@ -7,7 +7,8 @@ hypotheses keep their promise as strings, and when to ask for more of them. Does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -33,7 +34,14 @@ from sumfit.text.scripts import keeps_scripts
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
 
-__all__ = ["Candidate", "GraphSearch", "says_something", "source_length", "without_proof"]
+__all__ = [
+    "Candidate",
+    "GraphSearch",
+    "Ranking",
+    "says_something",
+    "source_length",
+    "without_proof",
+]
 
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
@@ -55,6 +63,38 @@ class Candidate:
     text: str
     hypothesis: Hypothesis
     rank: int
+
+
+@dataclass(slots=True)
+class Ranking:
+    """An order of hypotheses that is made before their strings are; for one search.
+
+    Attributes:
+        n_listed: Hypotheses to list.
+        after_best: Expansions that exact search may spend on the list once the best is certain.
+        rank: Gives the order of a graph's hypotheses.
+        seconds: Time that `order` took so far.
+    """
+
+    n_listed: int
+    after_best: int
+    rank: Callable[[DAG, Sequence[Hypothesis]], Sequence[int]]
+    seconds: float = 0.0
+
+    def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Sequence[int]:
+        """Rank, and keep the time.
+
+        Args:
+            dag: The graph.
+            found: Its hypotheses.
+
+        Returns:
+            Their places, the best at the front.
+        """
+        started = time.perf_counter()
+        order = self.rank(dag, found)
+        self.seconds += time.perf_counter() - started
+        return order
 
 
 def source_length(text: str, request: LengthRequest, tokenizer: Tokenizer) -> int:
@@ -97,7 +137,13 @@ class GraphSearch:
     source: str
 
     def find(
-        self, request: LengthRequest, *, longest: int, bonus: float, n_wanted: int
+        self,
+        request: LengthRequest,
+        *,
+        longest: int,
+        bonus: float,
+        n_wanted: int,
+        ranking: Ranking | None = None,
     ) -> list[Candidate]:
         """Decode the graph and keep the hypotheses whose strings fit.
 
@@ -113,9 +159,10 @@ class GraphSearch:
                 source's own length, so that no summary is longer than its source.
             bonus: Score per token, in nats.
             n_wanted: Candidates wanted.
+            ranking: Another order than that of the scores.
 
         Returns:
-            At most ``n_wanted`` candidates, no two with one text, best score first, at least one.
+            At most ``n_wanted`` candidates, no two with one text, best first, at least one.
 
         Raises:
             InfeasibleBudgetError: If no hypothesis fits.
@@ -126,7 +173,9 @@ class GraphSearch:
         while True:
             settings = self._settings(costs, budget, bonus)
             try:
-                kept, excess, found = self._listed(settings, request, longest, n_wanted, most)
+                kept, excess, found = self._listed(
+                    settings, request, longest, n_wanted, most, ranking
+                )
             except InfeasibleBudgetError as error:
                 raise _infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
@@ -194,12 +243,19 @@ class GraphSearch:
         longest: int,
         n_wanted: int,
         most: int,
+        ranking: Ranking | None,
     ) -> tuple[list[Candidate], int, NBest]:
         """Decode longer lists until enough strings fit; also say how much too long others are."""
-        n_hypotheses = n_wanted
+        n_hypotheses, order = n_wanted, None
+        if ranking is not None:
+            n_hypotheses = max(n_wanted, ranking.n_listed)
+            settings = {**settings, "after_best": ranking.after_best}
         while True:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
-            kept, excess = self.verified(found, request, longest)
+            if ranking is not None:
+                order = ranking.order(self.dag, found)
+                settings["after_best"] = None  # a second list is made because the first was short
+            kept, excess = self.verified(found, request, longest, order=order, n_wanted=n_wanted)
             if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
                 return kept, excess, found
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
@@ -222,14 +278,22 @@ class GraphSearch:
         return budget if high >= budget.high else _lowered(budget, high)
 
     def verified(
-        self, found: Iterable[Hypothesis], request: LengthRequest, longest: int
+        self,
+        found: Sequence[Hypothesis],
+        request: LengthRequest,
+        longest: int,
+        *,
+        order: Iterable[int] | None = None,
+        n_wanted: int | None = None,
     ) -> tuple[list[Candidate], int]:
         """Keep the hypotheses whose strings keep every promise.
 
         Args:
-            found: Hypotheses, best first.
+            found: Hypotheses, best score first.
             request: The length request.
             longest: As in `find`.
+            order: Places in ``found``, the one to look at first at the front; all if ``None``.
+            n_wanted: Stop after so many; ``None`` for all.
 
         Returns:
             The candidates, and by how much the nearest of the others is too long (0: none is).
@@ -239,7 +303,10 @@ class GraphSearch:
         kept: list[Candidate] = []
         seen: set[str] = set()
         least_excess = 0
-        for rank, hypothesis in enumerate(found):
+        for rank in range(len(found)) if order is None else order:
+            if n_wanted is not None and len(kept) >= n_wanted:
+                break
+            hypothesis = found[rank]
             text = _string(hypothesis.words, self.tokenizer)
             if text in seen or not says_something(text):
                 continue

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from sumfit.dag import DAG
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Hypothesis
+from sumfit.rerank.graph import DEFAULT_WEIGHT, GraphMBRReranker
 from sumfit.rerank.mbr import (
     DEFAULT_TEMPERATURE,
     MBRReranker,
@@ -21,8 +23,11 @@ from sumfit.rerank.mbr import (
     mbr_order,
     tune,
 )
+from sumfit.text import Tokenizer
 
 __all__ = [
+    "GraphMBRReranker",
+    "GraphReranker",
     "MBRReranker",
     "MBRResult",
     "Reranker",
@@ -63,26 +68,69 @@ class Reranker(Protocol):
         ...
 
 
+@runtime_checkable
+class GraphReranker(Protocol):
+    """Anything that orders the hypotheses of a graph before their strings are made."""
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        ...
+
+    @property
+    def n_candidates(self) -> int:
+        """How long an n-best list it wants."""
+        ...
+
+    @property
+    def after_best(self) -> int:
+        """Expansions that exact search may spend on the list once the best is certain."""
+        ...
+
+    def rank(self, dag: DAG, nbest: Sequence[Hypothesis]) -> Sequence[int]:
+        """Order the hypotheses, best first.
+
+        Args:
+            dag: The graph.
+            nbest: Hypotheses of it, best score first.
+
+        Returns:
+            A permutation of their indices.
+        """
+        ...
+
+
 def get_reranker(
-    rerank: str | os.PathLike[str] | Reranker, *, mbr_temperature: float = DEFAULT_TEMPERATURE
-) -> Reranker:
+    rerank: str | os.PathLike[str] | Reranker | GraphReranker,
+    *,
+    tokenizer: Tokenizer | None = None,
+    mbr_weight: float = DEFAULT_WEIGHT,
+    mbr_temperature: float = DEFAULT_TEMPERATURE,
+) -> Reranker | GraphReranker:
     """Look a reranker up.
 
     Args:
-        rerank: ``"mbr"``, the directory of a trained reranker, or an object that is a reranker
-            already.
-        mbr_temperature: Temperature that the model was tuned with.
+        rerank: ``"mbr"``: minimum Bayes risk under the whole graph; ``"mbr-nbest"``: under an
+            n-best list of 50; the directory of a trained reranker; or an object that is a
+            reranker already.
+        tokenizer: Of the model whose graphs are read; needed for ``"mbr"``.
+        mbr_weight: Weight that the model was tuned with, for ``"mbr"``.
+        mbr_temperature: Temperature that the model was tuned with, for ``"mbr-nbest"``.
 
     Returns:
         The reranker.
 
     Raises:
-        ConfigError: If there is no such reranker.
+        ConfigError: If there is no such reranker, or the tokenizer is missing.
         ModelError: If the directory holds no usable reranker.
     """
-    if isinstance(rerank, Reranker):
+    if isinstance(rerank, Reranker | GraphReranker):
         return rerank
     if rerank == "mbr":
+        if tokenizer is None:
+            raise ConfigError("rerank='mbr' reads the graphs of a model; give its tokenizer too")
+        return GraphMBRReranker.of(tokenizer, weight=mbr_weight)
+    if rerank == "mbr-nbest":
         return MBRReranker(temperature=mbr_temperature)
     if isinstance(rerank, str | os.PathLike):
         path = Path(rerank)
@@ -92,5 +140,6 @@ def get_reranker(
 
             return NeuralReranker(path)
     raise ConfigError(
-        f"rerank must be 'mbr', the directory of a trained reranker or a Reranker, was {rerank!r}"
+        "rerank must be 'mbr', 'mbr-nbest', the directory of a trained reranker or a Reranker, "
+        f"was {rerank!r}"
     )

@@ -47,6 +47,7 @@ class ModelConfig:
         words_per_vertex: ``M``, words kept per vertex in the exported graph.
         ending: Objective the model was tuned with, ``"eos"`` or ``"any"``.
         bonus: Score added per token in the search, nats by unit name, with ``"default"``.
+        mbr_weight: Nats that expected overlap is worth to minimum Bayes risk.
         mbr_temperature: Temperature of the n-best posterior for minimum Bayes risk.
         profiles: Text profiles that the training text covered.
         scripts: Writing systems that it covered, such as ``Latin``; empty for any.
@@ -60,6 +61,7 @@ class ModelConfig:
     words_per_vertex: int = 5
     ending: str = "eos"
     bonus: Mapping[str, float] = field(default_factory=dict)
+    mbr_weight: float = 100.0
     mbr_temperature: float = 1.0
     profiles: tuple[str, ...] = ("natural",)
     scripts: tuple[str, ...] = ()
@@ -224,6 +226,7 @@ def _read_config(file: Path) -> ModelConfig:
         words_per_vertex=_positive(values, "words_per_vertex", file, default=5),
         ending=_choice(values, "ending", ("eos", "any"), file),
         bonus={str(key): _number(value, f"bonus.{key}", file) for key, value in bonus.items()},
+        mbr_weight=_positive_float(values, "mbr_weight", file, default=100.0),
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
         profiles=tuple(str(name) for name in profiles),
         scripts=tuple(str(name) for name in _field(values, "scripts", list, file, default=[])),
