@@ -12,7 +12,8 @@ from typing import NamedTuple
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthRequest, unit_costs
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.search import Candidate, GraphSearch, Ranking, without_proof
+from sumfit.pipeline.ranking import Ranking
+from sumfit.pipeline.search import Candidate, GraphSearch, without_proof
 
 __all__ = ["BatchTask", "can_batch", "decode_together"]
 

@@ -17,7 +17,8 @@ from sumfit.errors import ModelNotFoundError
 from sumfit.hypothesis import Hypothesis
 from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.search import Candidate, Ranking
+from sumfit.pipeline.ranking import Ranking
+from sumfit.pipeline.search import Candidate
 from sumfit.rerank import GraphReranker, Reranker, get_reranker
 from sumfit.runtime import ModelDirectory
 

@@ -7,8 +7,7 @@ hypotheses keep their promise as strings, and when to ask for more of them. Does
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -28,6 +27,7 @@ from sumfit.length import (
     unit_costs,
 )
 from sumfit.pipeline.options import Options
+from sumfit.pipeline.ranking import Ranking
 from sumfit.text import Tokenizer, ends_completely
 from sumfit.text.scripts import keeps_scripts
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Candidate",
     "GraphSearch",
-    "Ranking",
     "says_something",
     "source_length",
     "without_proof",
@@ -63,38 +62,6 @@ class Candidate:
     text: str
     hypothesis: Hypothesis
     rank: int
-
-
-@dataclass(slots=True)
-class Ranking:
-    """An order of hypotheses that is made before their strings are; for one search.
-
-    Attributes:
-        n_listed: Hypotheses to list.
-        after_best: Expansions that exact search may spend on the list once the best is certain.
-        rank: Gives the order of a graph's hypotheses.
-        seconds: Time that `order` took so far.
-    """
-
-    n_listed: int
-    after_best: int
-    rank: Callable[[DAG, Sequence[Hypothesis]], Sequence[int]]
-    seconds: float = 0.0
-
-    def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Sequence[int]:
-        """Rank, and keep the time.
-
-        Args:
-            dag: The graph.
-            found: Its hypotheses.
-
-        Returns:
-            Their places, the best at the front.
-        """
-        started = time.perf_counter()
-        order = self.rank(dag, found)
-        self.seconds += time.perf_counter() - started
-        return order
 
 
 def source_length(text: str, request: LengthRequest, tokenizer: Tokenizer) -> int:

@@ -1,0 +1,48 @@
+"""An order of hypotheses that is made before their strings are.
+
+Owns what a search is told of it, and the time it takes. Does not own any reranker
+(`sumfit.rerank`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sumfit.dag import DAG
+from sumfit.hypothesis import Hypothesis
+
+__all__ = ["Ranking"]
+
+
+@dataclass(slots=True)
+class Ranking:
+    """An order of hypotheses that is made before their strings are; for one search.
+
+    Attributes:
+        n_listed: Hypotheses to list.
+        after_best: Expansions that exact search may spend on the list once the best is certain.
+        rank: Gives the order of a graph's hypotheses.
+        seconds: Time that `order` took so far.
+    """
+
+    n_listed: int
+    after_best: int
+    rank: Callable[[DAG, Sequence[Hypothesis]], Sequence[int]]
+    seconds: float = 0.0
+
+    def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Sequence[int]:
+        """Rank, and keep the time.
+
+        Args:
+            dag: The graph.
+            found: Its hypotheses.
+
+        Returns:
+            Their places, the best at the front.
+        """
+        started = time.perf_counter()
+        order = self.rank(dag, found)
+        self.seconds += time.perf_counter() - started
+        return order
