@@ -130,7 +130,7 @@ class TestLimits:
             ("git-subject", "chars", 50),
             ("git-subject-hard", "chars", 72),
             ("email-subject", "chars", 60),
-            ("synopsis", "chars", 80),
+            ("synopsis", "chars", 79),
             ("app-subtitle", "chars", 30),
         ],
     )

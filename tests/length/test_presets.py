@@ -14,7 +14,7 @@ def test_presets_have_the_limits_their_sources_name() -> None:
         "git-subject": ("chars", 50),
         "git-subject-hard": ("chars", 72),
         "email-subject": ("chars", 60),
-        "synopsis": ("chars", 80),
+        "synopsis": ("chars", 79),
         "app-subtitle": ("chars", 30),
     }
 

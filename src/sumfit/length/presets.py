@@ -95,10 +95,10 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "synopsis",
             "chars",
-            80,
+            79,
             "one-line synopsis of a package",
-            "Debian Policy section 3.4.1 asks for less than 80 characters; package checkers report "
-            "more than 80",
+            "Debian Policy section 3.4.1 asks for under 80 characters; package checkers report "
+            "only more than 80",
         ),
         Preset(
             "app-subtitle",
