@@ -182,6 +182,37 @@ def test_the_halves_of_a_split_batch_give_the_gradient_of_the_whole(
     assert one["loss"] == pytest.approx(two["loss"], rel=1e-5)
 
 
+def test_a_split_keeps_the_earlier_batches_of_its_step(tiny_recipe, tmp_path, monkeypatch):
+    words = ["run.max_steps=1", "run.log_every=1", "run.accumulate=3", "model.dropout=0.0"]
+    words += ["loss.glance_start=0.0", "loss.glance_end=0.0"]
+    run(tiny_recipe, tmp_path / "whole", *words)
+    real, calls = dat_system.objective, []
+
+    def objective(model, batch, **options):
+        calls.append(len(batch["source_ids"]))
+        out = real(model, batch, **options)
+        if len(calls) == 2:  # memory runs out when part of the gradient is there already
+            torch.autograd.backward(out.loss * 0.3)
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return out
+
+    monkeypatch.setattr(dat_system, "objective", objective)
+    run(tiny_recipe, tmp_path / "split", *words)
+    first, second, again, *halves = calls[:5]
+    assert again == first  # made anew
+    assert sum(halves) == second
+    one, two = (read_metrics(tmp_path / name)[0] for name in ("whole", "split"))
+    assert one["pairs"] == two["pairs"]  # counted once all the same
+    assert (one["split_batches"], two["split_batches"]) == (0, 1)
+    assert one["loss"] == pytest.approx(two["loss"], rel=1e-5)
+    assert one["grad_norm"] == pytest.approx(two["grad_norm"], rel=1e-4)
+    weights = [
+        load_file(latest(tmp_path / name) / "model.safetensors") for name in ("whole", "split")
+    ]
+    for name, value in weights[0].items():
+        torch.testing.assert_close(value, weights[1][name], rtol=1e-3, atol=1e-5)
+
+
 def test_out_of_memory_on_half_a_batch_names_it(tiny_recipe, tmp_path, monkeypatch):
     monkeypatch.setattr(dat_system, "objective", failing(100, 0)[0])
     with pytest.raises(TrainingError) as caught:

@@ -23,7 +23,10 @@ from sumfit.training.parallel import Processes
 __all__ = ["Journal", "Window"]
 
 logger = logging.getLogger(__name__)
-_SUMS = ("loss", "nll", "tokens", "items", "nonfinite", "revealed", "right", "grad_norm", "steps")
+_SUMS = (
+    *("loss", "nll", "tokens", "items", "nonfinite", "revealed", "right"),  # of a batch
+    *("split", "grad_norm", "steps"),
+)
 
 
 class Window:
@@ -57,8 +60,13 @@ class Window:
             out.stats.get("right", zero).double() * tokens,
             zero,
             zero,
+            zero,
         ]
         self._sums += torch.stack(values)
+
+    def add_split(self) -> None:
+        """Count a batch that had to be split because memory ran out."""
+        self._sums[-3] += 1
 
     def add_step(self, norm: Tensor) -> None:
         """Count a step.
@@ -90,6 +98,7 @@ class Window:
             "grad_norm": sums["grad_norm"] / max(1.0, sums["steps"]),
             "pairs": sums["items"],
             "nonfinite_items": sums["nonfinite"],
+            "split_batches": sums["split"],
             "pairs_per_s": sums["items"] / seconds,
             "step_ms": 1000 * seconds / max(1.0, n_steps),
         }

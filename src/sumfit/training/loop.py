@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from sumfit.config import to_mapping
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.folds import Fold
-from sumfit.errors import TrainingError
-from sumfit.losses.objective import LossOutput
 from sumfit.models.minilm import init_from_minilm
 from sumfit.models.network import Network
 from sumfit.text import Tokenizer
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock
+from sumfit.training.gradient import StepGradient
 from sumfit.training.guard import BadStepGuard
 from sumfit.training.journal import Journal, Window
 from sumfit.training.loader import BatchStream, MicroBatch, Position, Prefetcher
@@ -32,7 +30,7 @@ from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import INSTALLED, Recipe
 from sumfit.training.start import start_directory, start_fields
-from sumfit.training.systems import LossOptions, get_system
+from sumfit.training.systems import get_system
 from sumfit.training.validation import Validator
 
 __all__ = ["Progress", "TrainResult", "Trainer"]
@@ -126,7 +124,7 @@ class Trainer:
             processes=processes,
             profiles=recipe.data.profiles,
         )
-        self._generator = torch.Generator(device=processes.device)
+        self._gradient = StepGradient(recipe, self.model, self._optimiser, processes.device)
         self._state = TrainingState(plan=self.stream.fingerprint)
         self._window = Window(processes)
         self._guard = BadStepGuard(self._optimiser, max_bad_steps=run.max_bad_steps)
@@ -178,10 +176,10 @@ class Trainer:
         if self._system.glances:
             glance = glance_ratio(self._recipe.loss, step=state.step, share=share)
         lr = learning_rate(self._recipe.optimizer, step=state.step, share=share)
-        self._optimiser.zero_gradients()
+        self._gradient.begin(step=state.step, glance=glance)
         items = []
         for micro in micro_batches:
-            self._backward(micro, glance)
+            self._gradient.add(micro, self._window)
             items.append(micro.items)
             if micro.is_last:
                 break
@@ -194,53 +192,6 @@ class Trainer:
             position=micro.after,
             n_pairs=state.n_pairs + sum(map(len, items)) * self._processes.size,
         )
-
-    def _backward(self, micro: MicroBatch, glance: float) -> None:
-        """Add the gradient of one batch; split it once if memory runs out."""
-        try:
-            self._window.add(self._loss(micro, micro.tensors, glance, part=0))
-        except torch.OutOfMemoryError:
-            logger.warning("out of memory on %s; splitting it", _describe(micro))
-        else:
-            return
-        torch.cuda.empty_cache()
-        half = len(micro.items) // 2
-        # What the failed attempt already added to the gradient would count twice, so the step's
-        # earlier batches are lost with it: rare, and the loss is weighted by words anyway.
-        self._optimiser.zero_gradients()
-        for part, rows in enumerate((slice(None, half), slice(half, None))):
-            tensors = {name: value[rows] for name, value in micro.tensors.items()}
-            try:
-                self._window.add(self._loss(micro, tensors, glance, part=part))
-            except torch.OutOfMemoryError as error:
-                raise TrainingError(
-                    f"out of memory on half of {_describe(micro)}; lower data.batch_tokens "
-                    f"(now {self._recipe.data.batch_tokens}) and resume"
-                ) from error
-
-    def _loss(
-        self, micro: MicroBatch, tensors: dict[str, Tensor], glance: float, *, part: int
-    ) -> LossOutput:
-        device, recipe = self._processes.device, self._recipe
-        # Randomness depends on the step and the batch's place in it alone, so a resumed run and
-        # one on another number of processes draw the same.
-        seed = hash((recipe.seed, self._state.step, micro.place, part)) & 0x7FFF_FFFF
-        torch.manual_seed(seed)
-        self._generator.manual_seed(seed)
-        on_device = {k: v.to(device, non_blocking=True) for k, v in tensors.items()}
-        is_bf16 = recipe.run.precision == "bf16"
-        options = LossOptions(
-            label_smoothing=recipe.loss.label_smoothing,
-            glance_ratio=glance,
-            ngram_weight=recipe.loss.ngram_weight,
-            generator=self._generator,
-        )
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_bf16):
-            out = self._system.loss(self.model, on_device, options)
-        # Gradients are summed over batches and processes, so each word of the step weighs the
-        # same, whatever batch it is in.
-        torch.autograd.backward(out.loss * (out.n_tokens / micro.n_step_targets))
-        return out
 
     def _between_steps(
         self, journal: Journal, on_progress: Callable[[Progress], None] | None
@@ -388,12 +339,3 @@ def _start_from(model: Network, recipe: Recipe, tokenizer: Tokenizer) -> None:
         init_from_minilm(model, tokenizer, None if minilm == INSTALLED else minilm)
     if recipe.start.model:
         checkpoints.load_into(start_directory(recipe.start.model), model)
-
-
-def _describe(micro: MicroBatch) -> str:
-    shapes = {name: tuple(value.shape) for name, value in micro.tensors.items()}
-    first = ", ".join(map(str, micro.items[:4].tolist()))
-    return (
-        f"a batch of {len(micro.items)} pairs, source {shapes['source_ids']}, graph "
-        f"{shapes['vertex_mask']}, target {shapes['target_ids']} (items {first}, ...)"
-    )
