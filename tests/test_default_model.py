@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sumfit import Summarizer, measure
+from sumfit.errors import InfeasibleBudgetError
 from sumfit.runtime import default_model_path
 from sumfit.text import ends_completely
 
@@ -106,3 +107,26 @@ def test_the_example_script(tmp_path: Path) -> None:
     )
     assert "01-news-bridge: " in done.stdout
     assert done.stdout.rstrip().endswith(" 0 limits broken")
+
+
+def test_a_limit_too_small_for_any_word_is_no_matter_of_writing(
+    default: Summarizer, english: list[str]
+) -> None:
+    with pytest.raises(InfeasibleBudgetError, match="no summary of this text measures at most 1 "):
+        default(english[0], max_chars=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [("🇫🇷" * 20, {"max_chars": 4}), ("🇫🇷🇩🇪 👩‍👩‍👧‍👦 " * 12, {"max_cells": 7, "n_best": 20})],
+)
+def test_no_half_of_a_flag_or_an_emoji(
+    default: Summarizer, text: str, length: dict[str, int]
+) -> None:
+    try:
+        summary = default(text, **length)
+    except InfeasibleBudgetError:
+        return
+    for one in (summary, *summary.alternatives):
+        assert not re.search("(?<![🇦-🇿])([🇦-🇿][🇦-🇿])*[🇦-🇿](?![🇦-🇿])", one.text), one.text
+        assert one.text == one.text.strip("\u200d")

@@ -8,6 +8,7 @@ import gzip
 import json
 import lzma
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -163,6 +164,43 @@ def test_a_bad_csv_line_loses_no_other(
     assert result.err == (
         f"{file}:3: 3 fields, but the header has 2\n1 of 3 texts have no summary\n"
     )
+
+
+def test_a_file_that_breaks_off_loses_nothing_before_it(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    file = tmp_path / "half.jsonl.gz"
+    noise = [os.urandom(8192).hex() for _ in range(40)]  # fills many buffers
+    lines = [json.dumps({"text": texts[0], "noise": item}) for item in noise]
+    data = gzip.compress("\n".join(lines).encode())
+    file.write_bytes(data[: len(data) // 2])
+    result = sumfit("summarize", str(file), "--max-chars", "40")
+    found = result.out.split("\n")[:-1]
+    assert found == [expected[0]] * (len(found) - 1) + [""]
+    assert f"damaged after line {len(found) - 1}: " in result.err
+    assert "; copy or make the file again" in result.err
+    assert len(found) > 5
+    assert result.code == 1
+
+
+def test_json_that_no_parser_reads(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    file = tmp_path / "deep.jsonl"
+    file.write_text("[" * 100_000 + "\n" + json.dumps({"text": texts[0]}) + "\n")
+    result = sumfit("summarize", str(file), "--max-chars", "40")
+    assert result.out.split("\n") == ["", expected[0], ""]
+    assert f"{file}:1: JSON that is nested too deeply" in result.err
+
+
+def test_kept_numbers_that_json_lacks(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
+    file = tmp_path / "nan.jsonl"
+    file.write_text(f'{{"text": {json.dumps(texts[0])}, "n": NaN, "m": [1.5, -Infinity]}}\n')
+    options = ["--max-chars", "40", "--format", "jsonl", "--keep", "n", "--keep", "m"]
+    record = json.loads(sumfit("summarize", str(file), *options).out)
+    assert (record["n"], record["m"]) == (None, [1.5, None])
 
 
 def test_blank_lines_stay_blank(
@@ -339,3 +377,53 @@ def test_utf8_whatever_the_locale(tiny_model: Path) -> None:
     )
     out, err = process.communicate("Zoë Müller-Ångström — 東京 🎉".encode())
     assert (out.decode(), err) == ("Zoë Müller-Ångström — 東京 🎉\n", b"")
+
+
+def test_arguments_in_utf8_whatever_the_locale(tiny_model: Path) -> None:
+    text = "Zoë Müller-Ångström — 東京 🎉"
+    process = start(
+        tiny_model,
+        text,
+        "--max-chars",
+        "60",
+        env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    out, err = process.communicate()
+    assert (out.decode(), err) == (f"{text}\n", b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [[], ["summarize"]])
+def test_a_full_disk(tiny_model: Path, texts: tuple[str, ...], command: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "sumfit", *command, "--max-chars", "40"],
+            input=texts[0].encode(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "SUMFIT_MODEL": str(tiny_model)},
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"error: reading or writing failed: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes POSIX descriptors")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("'a text that is long enough' >&-", "standard output is closed"),
+        ("<&-", "give a text"),
+        ("summarize <&-", "standard input is closed"),
+    ],
+)
+def test_closed_streams(tiny_model: Path, arguments: str, message: str) -> None:
+    first, _, rest = arguments.partition(" ") if "summarize" in arguments else ("", "", arguments)
+    done = subprocess.run(
+        f"exec {shlex.quote(sys.executable)} -m sumfit {first} --max-chars 20 {rest}",
+        shell=True,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "SUMFIT_MODEL": str(tiny_model)},
+    )
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith(f"error: {message}".encode())
+    assert done.stderr.count(b"\n") == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sumfit import Summarizer, __version__
+from sumfit.cli import main
 from tests.cli.conftest import Sumfit
 
 
@@ -297,3 +298,24 @@ def test_shell_completion(line: str, expected: set[str]) -> None:
         timeout=60,
     )
     assert set(done.stdout.split()) == expected
+
+
+def test_a_file_without_permission_is_no_internal_error(
+    sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "notes.txt")
+
+    monkeypatch.setattr("sumfit.cli.options.ModelFlags.load", fail)
+    result = sumfit("a text", "--max-chars", "60")
+    assert result == (1, "", "error: reading or writing failed: Permission denied: notes.txt\n")
+
+
+def test_an_interrupt_while_loading_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(argv: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sumfit.cli.app.main", interrupt)
+    with pytest.raises(SystemExit) as leave:
+        main([])
+    assert leave.value.code == 130

@@ -8,6 +8,22 @@ To add a command, write a function with typer annotations in a module of its own
 `sumfit.cli.commands`.
 """
 
-from sumfit.cli.app import main
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process; an interrupt while it loads is quiet too.
+
+    Args:
+        argv: Arguments without the program's name; those of the process if not given.
+    """
+    try:
+        from sumfit.cli.app import main as run_and_leave
+
+        run_and_leave(argv)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -20,7 +20,7 @@ import typer.main
 
 from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
-from sumfit.cli.terminal import in_flags, printable, use_utf8
+from sumfit.cli.terminal import as_utf8, in_flags, printable, use_utf8
 from sumfit.errors import MissingExtraError, SumfitError
 
 __all__ = ["load_command", "main", "run"]
@@ -145,8 +145,13 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    if sys.stdout is None:
+        print("error: standard output is closed; leave it open, or name a file", file=sys.stderr)
+        return 1
     use_utf8()
-    arguments, is_debugging = _without_debug(list(argv))
+    arguments, is_debugging = _without_debug([as_utf8(word) for word in argv])
     try:
         problem = _problem_with(arguments)
         if problem:
@@ -175,6 +180,12 @@ def _report(error: Exception) -> int:
     if isinstance(error, SumfitError):
         print(f"error: {printable(in_flags(str(error)))}", file=sys.stderr)
         return error.exit_code
+    if isinstance(error, OSError) and error.strerror:  # a full disk, a file without permission
+        name = f": {error.filename}" if error.filename else ""
+        reason = f"reading or writing failed: {error.strerror}{name}"
+        print(f"error: {printable(reason)}", file=sys.stderr)
+        _flush_or_close_stdout()
+        return 1
     print(
         f"internal error: {type(error).__name__}: {printable(str(error))}\n"
         "run the same command with --debug for details, and please report them",
@@ -302,6 +313,13 @@ def _exit_code(leave: SystemExit) -> int:
     if leave.code is None:
         return 0
     return leave.code if isinstance(leave.code, int) else 1
+
+
+def _flush_or_close_stdout() -> None:
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _close_stdout()
 
 
 def _close_stdout() -> None:

@@ -70,7 +70,7 @@ def read_items(
     """Read the texts of a file, or of standard input, one by one.
 
     A record that does not parse, has no such field, or is not UTF-8 becomes an item with an
-    error; reading goes on.
+    error; reading goes on. Where a file breaks off after some records, the error is the last item.
 
     Args:
         path: File, or ``-`` for standard input.
@@ -85,12 +85,15 @@ def read_items(
 
     Raises:
         ConfigError: If the format is unknown.
-        DataFormatError: If the file cannot be read, or breaks off.
+        DataFormatError: If the file cannot be read, or breaks off before its first record.
     """
     if format is not None and format not in _FORMATS:
         raise ConfigError(f"--input-format must be one of {', '.join(_FORMATS)}, was {format!r}")
-    source: Any = sys.stdin.buffer if path == "-" else path
+    source: Any = path
     if path == "-":
+        if sys.stdin is None:
+            raise DataFormatError("standard input is closed; name a file")
+        source = sys.stdin.buffer
         chosen = format or "lines"
     else:
         if not Path(path).exists():
@@ -99,10 +102,17 @@ def read_items(
     name = "<stdin>" if path == "-" else path
     report = _Collecting()
     rows = read_rows(source, format=cast(Format, chosen), on_bad="skip", report=report)
-    for row in rows:
-        for message in report.take():
-            yield _bad(message)
-        yield _item(row, name, text_field, limit_field, keep)
+    has_begun = False
+    try:
+        for row in rows:
+            has_begun = True
+            for message in report.take():
+                yield _bad(message)
+            yield _item(row, name, text_field, limit_field, keep)
+    except DataFormatError as error:  # the file breaks off: what came before it is kept
+        if not has_begun:
+            raise
+        report.skip(str(error))
     for message in report.take():
         yield _bad(message)
 

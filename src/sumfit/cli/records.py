@@ -70,16 +70,20 @@ def json_line(record: Mapping[str, Any]) -> str:
     r"""A record as one line of JSON, readable in any script.
 
     Args:
-        record: JSON types.
+        record: JSON types; numbers that JSON lacks become ``null``.
 
     Returns:
         The line, without its end; line separators other than ``\n`` are escaped.
     """
-    line = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    line = json.dumps(_plain(record), ensure_ascii=False, allow_nan=False)
     for character in ("\x7f", "\x85", "\u2028", "\u2029"):
         line = line.replace(character, f"\\u{ord(character):04x}")
     return line.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -5,13 +5,14 @@ Owns how things look on stdout and stderr. Does not own what is printed.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
 from types import TracebackType
 from typing import Any, TextIO
 
-__all__ = ["Progress", "announce_compilation", "in_flags", "printable", "use_utf8"]
+__all__ = ["Progress", "announce_compilation", "as_utf8", "in_flags", "printable", "use_utf8"]
 
 _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
@@ -27,6 +28,23 @@ def use_utf8() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def as_utf8(argument: str) -> str:
+    """An argument read as UTF-8 where the locale, such as C, could not read it.
+
+    Args:
+        argument: As Python hands it over: bytes that the locale lacks are lone surrogates.
+
+    Returns:
+        The argument; as it was if its bytes are not UTF-8 either.
+    """
+    if argument.isascii() or not any("\udc80" <= character <= "\udcff" for character in argument):
+        return argument
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument
 
 
 def announce_compilation(*, stream: TextIO | None = None) -> None:

@@ -60,7 +60,7 @@ def read_text(text: str | None) -> str:
     """
     if text is not None and text != "-":
         return text
-    if text is None and sys.stdin.isatty():
+    if sys.stdin is None or (text is None and sys.stdin.isatty()):
         raise ConfigError('give a text, as in: sumfit "A long text ..." --max-chars 63')
     data = sys.stdin.buffer.read()
     try:

@@ -118,7 +118,9 @@ def iter_lines(
         except StopIteration:
             return
         except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
-            raise DataFormatError(f"{name}: damaged after line {number}: {error}") from error
+            raise DataFormatError(
+                f"{name}: damaged after line {number}: {error}; copy or make the file again"
+            ) from error
         number += 1
         if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
             raw = raw[3:]

@@ -44,6 +44,8 @@ _SWITCHES = (
     "faithful",
 )
 _MOST_CANDIDATES = 1000
+_WIDEST_BEAM = 10_000  # its tables grow with it: about 50 MB here
+_LARGEST_BONUS = 10  # nats; above 15, sums over long graphs leave the range of a float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ class Options:
                 raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
         if self.n_best > _MOST_CANDIDATES:
             raise ConfigError(f"n_best must be at most {_MOST_CANDIDATES}, was {self.n_best}")
+        if self.beam_size > _WIDEST_BEAM:
+            raise ConfigError(f"beam_size must be at most {_WIDEST_BEAM}, was {self.beam_size}")
         if self.seed is not None and (
             isinstance(self.seed, bool) or not isinstance(self.seed, int)
         ):
@@ -180,6 +184,8 @@ def _check_number(name: str, value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ConfigError(f"{name} must be a finite number, was {value!r}")
+    if name == "bonus" and abs(value) > _LARGEST_BONUS:
+        raise ConfigError(f"bonus must be from -10 to 10 nats per piece, was {value!r}")
     if name == "time_limit_s" and value <= 0:
         raise ConfigError(f"time_limit_s must be above 0 seconds, was {value!r}")
 

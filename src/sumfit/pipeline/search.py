@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 import numpy as np
+import regex
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths
@@ -29,7 +30,7 @@ from sumfit.length import (
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.text import Tokenizer, ends_completely
-from sumfit.text.scripts import keeps_scripts
+from sumfit.text.scripts import keeps_scripts, scripts_of
 
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
@@ -47,6 +48,9 @@ _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is 
 _GROWTH = 4
 _PROBE_CHARS = 20_000
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
+_HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner joins two pictures
+    r"(?<!\p{RI})(?:\p{RI}{2})*\p{RI}(?!\p{RI})|^\u200d|\u200d$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +154,11 @@ class GraphSearch:
             budget = _lowered(budget, budget.high - excess)
         if not kept:
             texts = [_string(one.words, self.tokenizer) for one in found]
+            written = [text for text in texts if scripts_of(text)]
             raise _infeasible(
-                request, is_foreign=not any(keeps_scripts(text, self.source) for text in texts)
+                request,
+                is_foreign=bool(written)
+                and not any(keeps_scripts(text, self.source) for text in written),
             )
         if not self.is_certain(costs, request):
             kept = [without_proof(candidate) for candidate in kept]
@@ -327,12 +334,13 @@ def says_something(text: str) -> bool:
 
 
 def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:
-    """Text of the ids; empty if their bytes are not UTF-8."""
+    """Text of the ids; empty if their bytes are not UTF-8, or half an emoji sequence."""
     try:
         tokenizer.decode_bytes(words).decode("utf-8")
     except UnicodeDecodeError:
         return ""
-    return tokenizer.decode(words)
+    text = tokenizer.decode(words)
+    return text if text.isascii() or not _HALF_EMOJI.search(text) else ""
 
 
 def without_proof(candidate: Candidate) -> Candidate:
