@@ -56,10 +56,18 @@ SETTINGS = (
 )
 
 
-def random_graph(rng: np.random.Generator, *, n_vertices: int, words_per_vertex: int) -> DAG:
-    """A graph like a trained model's: three planted outputs that share words, over peaked noise."""
+def random_graph(
+    rng: np.random.Generator, *, n_vertices: int, words_per_vertex: int, length: int | None = None
+) -> DAG:
+    """A graph like a trained model's: three planted outputs that share words, over peaked noise.
+
+    The outputs have a quarter as many pieces as the graph has vertices, or the length given, and
+    most links are about as long as such an output needs.
+    """
     n = n_vertices
-    n_modes, length = 3, n // 4
+    n_modes = 3
+    stride = 3.0 if length is None else 0.75 * n / length
+    length = n // 4 if length is None else length
     pool = rng.choice(np.arange(4, VOCAB_SIZE), size=600, replace=False)
     prob = np.zeros((n, VOCAB_SIZE))
     for j in range(1, n - 1):  # vertices off every planted path: flat, near-by words in common
@@ -67,7 +75,7 @@ def random_graph(rng: np.random.Generator, *, n_vertices: int, words_per_vertex:
         prob[j, near] += rng.dirichlet(np.full(40, 0.15))
     link = rng.gamma(0.4, size=(n, n)) + 1e-6
     gap = np.arange(n)[None, :] - np.arange(n)[:, None]
-    link *= np.where(gap > 0, np.exp(-np.abs(gap - 3) / 2.0), 0.0)
+    link *= np.where(gap > 0, np.exp(-np.abs(gap - stride) / (2 * stride / 3)), 0.0)
     link[0, 8:] *= 1e-3
     link[:-1] /= link[:-1].sum(axis=1, keepdims=True)
     shared = rng.choice(pool, size=length)
