@@ -99,6 +99,7 @@ def ranked_sequences(
     first_cost: np.ndarray | None = None,
     ending: str = "eos",
     bonus: float = 0.0,
+    unit_bonus: float = 0.0,
     objective: str = "seqmap",
     allowed: Callable[[Words], bool] | None = None,
 ) -> list[OracleSequence]:
@@ -114,7 +115,8 @@ def ranked_sequences(
         cost = total_cost(words, unit_cost, first_cost)
         if not budget.low <= cost <= budget.high or (allowed is not None and not allowed(words)):
             continue
-        found.append(OracleSequence(words, log_prob, ranking[words] + bonus * len(words), cost))
+        score = ranking[words] + bonus * len(words) + unit_bonus * cost
+        found.append(OracleSequence(words, log_prob, score, cost))
     return sorted(found, key=lambda item: (-item.score, item.words))
 
 

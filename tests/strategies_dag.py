@@ -66,6 +66,7 @@ class Case:
     budget: LengthBudget
     ending: str
     bonus: float
+    unit_bonus: float = 0.0
 
     def arguments(self) -> dict[str, object]:
         """Keyword arguments of `sumfit.decoding.decode` and of `oracles.ranked_sequences`."""
@@ -75,6 +76,7 @@ class Case:
             "budget": self.budget,
             "ending": self.ending,
             "bonus": self.bonus,
+            "unit_bonus": self.unit_bonus,
         }
 
 
@@ -104,6 +106,7 @@ def random_case(rng: np.random.Generator, *, max_vertices: int = 6, max_words: i
         budget=random_budget(rng),
         ending=str(rng.choice(["eos", "any"])),
         bonus=float(rng.choice([0.0, 0.0, 0.7, -0.4])),
+        unit_bonus=float(rng.choice([0.0, 0.0, 0.5, -0.3])),
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,6 +125,31 @@ def test_bonus_and_defaults_come_from_the_model(fit: Summarizer, texts: tuple[st
     assert facts["config"]["bonus"] == {"words": 0.4, "default": 0.5}
     assert facts["defaults"]["method"] == "seqmap"
     assert facts["defaults"]["n_best"] == 1
+
+
+def test_a_bonus_per_unit_replaces_the_models_own(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    summary = fit(texts[0], max_chars=60, unit_bonus=0.3)
+    assert (summary.bonus, summary.unit_bonus) == (0.0, 0.3)
+    assert math.isclose(summary.score, summary.log_prob + 0.3 * summary.length, abs_tol=1e-6)
+    assert summary.length >= fit(texts[0], max_chars=60, bonus=0.0).length
+    both = fit(texts[0], max_chars=60, bonus=0.2, unit_bonus=0.3, fill="prefer")
+    assert (both.bonus, both.unit_bonus) == (0.2, 0.6)
+
+
+def test_a_model_may_have_a_bonus_per_unit(
+    tiny_model: Path, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
+    directory = Path(shutil.copytree(tiny_model, tmp_path / "model"))
+    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    config["unit_bonus"] = {"words": 1.5}
+    (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    fit = Summarizer.from_pretrained(directory)
+    assert fit.describe()["config"]["unit_bonus"] == {"words": 1.5}
+    one, many = fit(texts[0], max_words=6), fit(texts[0], max_words=[3, 6, 9])
+    assert (one.bonus, one.unit_bonus) == (0.0, 1.5)
+    assert [summary.unit_bonus for summary in many] == [1.5] * 3
+    assert many[1].text == one.text
+    assert (fit(texts[0], max_chars=40).bonus, fit(texts[0], max_chars=40).unit_bonus) == (0.5, 0.0)
 
 
 def test_fill_uses_more_of_the_slot(fit: Summarizer, texts: tuple[str, ...]) -> None:

@@ -23,7 +23,7 @@ class Hypothesis:
         words: Vocabulary ids, without ``<bos>`` and ``<eos>``.
         log_prob: Natural log of the exact marginal probability of the sequence, Eq. 2
             (``ending="eos"``) or Eq. 3 (``ending="any"``), over all paths of the full graph.
-        score: What the decoder maximised: ``log_prob + bonus * len(words)`` for sequence
+        score: What the decoder maximised: ``log_prob`` plus bonus for sequence
             decoders, the log-probability of the single path (plus bonus) for path decoders.
         cost: Total cost of the words in the budget's unit, as the decoder counted it.
         path: Vertices of the best path that emits these words, start and end vertex left out;
@@ -107,6 +107,7 @@ class Summary:
         faithful: Whether its numbers and capitalised names are all in the source; ``None`` where
             that was not asked.
         bonus: Score added per token in the search.
+        unit_bonus: Score added per unit of length in the search.
         words: Vocabulary ids of the text.
         alternatives: The other candidates, best first, when ``n_best`` asked for them.
         timings: Seconds by stage: ``"encode"``, ``"forward"``, ``"decode"``, ``"rerank"``.
@@ -130,6 +131,7 @@ class Summary:
     rank: int = 0
     faithful: bool | None = None
     bonus: float = 0.0
+    unit_bonus: float = 0.0
     words: tuple[int, ...] = ()
     alternatives: tuple[Summary, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)

@@ -57,9 +57,8 @@ def test_results_are_real_paths_with_true_scores_whatever_the_budget(method):
             (path.words, path.vertices): path.log_prob
             for path in oracles.enumerate_paths(case.dag, case.ending)
         }
-        assert best.score - case.bonus * len(best.words) == pytest.approx(
-            paths[best.words, best.path], abs=1e-5
-        )
+        bonus = case.bonus * len(best.words) + case.unit_bonus * best.cost
+        assert best.score - bonus == pytest.approx(paths[best.words, best.path], abs=1e-5)
         assert best.cost == oracles.total_cost(best.words, case.unit_cost, case.first_cost)
         assert best.log_prob == pytest.approx(
             oracles.enumerate_marginals(case.dag, case.ending)[best.words], abs=1e-6

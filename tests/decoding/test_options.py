@@ -30,6 +30,7 @@ BAD = {
     "time_limit_s must be above 0 seconds, was nan": {"time_limit_s": float("nan")},
     "bonus must be a finite number of nats, was inf": {"bonus": float("inf")},
     "bonus must be a finite number of nats, was 'much'": {"bonus": "much"},
+    "unit_bonus must be a finite number of nats, was nan": {"unit_bonus": float("nan")},
     "ending must be 'eos' or 'any', was 'stop'": {"ending": "stop"},
     "seed must be a whole number, was 1.5": {"seed": 1.5},
     "decode has no such option": {"beams": 3},

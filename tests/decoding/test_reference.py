@@ -44,6 +44,7 @@ def test_bound_is_never_below_what_any_continuation_collects():
         root = max(
             (
                 problem.bonus
+                + problem.unit_bonus * cost
                 + reference.log_add(
                     problem.link[0][i] + problem.word[i][v] + table[problem.high - cost][i]
                     for i in problem.inner()

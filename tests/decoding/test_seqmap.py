@@ -47,6 +47,19 @@ def test_seqmap_is_the_enumerated_maximum(block: int) -> None:
         check_against_brute_force(seed)
 
 
+@pytest.mark.parametrize("unit_bonus", [60.0, -60.0])
+def test_a_bonus_that_outweighs_all_probabilities_keeps_the_search_exact(unit_bonus: float) -> None:
+    for seed in range(60):
+        case = random_case(np.random.default_rng([seed, 7]))
+        arguments = case.arguments() | {"unit_bonus": unit_bonus, "budget": LengthBudget(max=15)}
+        ranked = ranked_sequences(case.dag, **arguments)
+        if ranked:
+            found = decode(case.dag, **arguments, words_per_vertex=None, n_best=2)
+            for item, best in zip(found, ranked, strict=False):
+                assert item.score == pytest.approx(best.score, abs=1e-6), seed
+                assert item.optimal, seed
+
+
 @pytest.mark.slow
 def test_seqmap_is_the_enumerated_maximum_on_ten_thousand_graphs() -> None:
     for seed in range(10_000):
@@ -64,13 +77,16 @@ def test_certificate_over_restricted_candidates_is_honest(
         dag = random_dag(rng, n_vertices=6, n_words=4, sharpness=float(rng.choice([1.5, 4.0])))
         cost = rng.integers(0, 3, size=4).astype(np.int32)
         budget = random_budget(rng, highest=6)
-        ending = str(rng.choice(["eos", "any"]))
-        ranked = ranked_sequences(dag, unit_cost=cost, budget=budget, ending=ending)
+        options = {
+            "unit_cost": cost,
+            "budget": budget,
+            "ending": str(rng.choice(["eos", "any"])),
+            "unit_bonus": float(rng.choice([0.0, 0.6, -0.4])),
+        }
+        ranked = ranked_sequences(dag, **options)
         if not ranked:
             continue
-        found = decode(
-            dag, unit_cost=cost, budget=budget, ending=ending, words_per_vertex=1, n_best=2
-        )
+        found = decode(dag, **options, words_per_vertex=1, n_best=2)
         known = oracle_by_words(ranked)
         for rank, item in enumerate(found):
             assert item.log_prob == pytest.approx(known[item.words].log_prob, abs=1e-6), seed

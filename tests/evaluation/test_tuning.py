@@ -143,9 +143,10 @@ def test_the_command_stores_what_it_chose(
     after = json.loads((model / "config.json").read_text(encoding="utf-8"))
     for table, unit in zip(tables, ("chars", "words", "tokens"), strict=False):
         (chosen,) = [row["bonus"] for row in table["rows"] if row[""] == "chosen"]
-        assert after["bonus"][unit] == chosen
+        assert after["unit_bonus"][unit] == chosen
         assert all(0 < row["fill, %"] <= 100 for row in table["rows"])
-    assert after["bonus"]["default"] == after["bonus"]["bytes"] == after["bonus"]["chars"]
+    per_unit = after["unit_bonus"]
+    assert per_unit["tweet"] == per_unit["bytes"] == per_unit["chars"]
     (weight,) = [row["weight"] for row in tables[3]["rows"] if row[""] == "chosen"]
     assert after["mbr_weight"] == weight
     assert max(row["R-Sum"] for row in tables[3]["rows"]) == next(
@@ -153,9 +154,9 @@ def test_the_command_stores_what_it_chose(
     )
     by_default = [row for row in tables[4]["rows"] if row["candidates"] == 50]
     assert not by_default or after["mbr_temperature"] == by_default[0]["temperature"]
-    untouched = {"bonus", "mbr_temperature", "mbr_weight"}
-    assert {k: v for k, v in after.items() if k not in untouched} == {
-        k: v for k, v in before.items() if k not in untouched
+    tuned = {"unit_bonus", "mbr_temperature", "mbr_weight"}
+    assert {k: v for k, v in after.items() if k not in tuned} == {
+        k: v for k, v in before.items() if k not in tuned
     }
 
 

@@ -40,6 +40,13 @@ def test_open_reads_everything(tiny_model: Path) -> None:
     assert model.graph_file().name == "model.fp32.onnx"
 
 
+def test_a_unit_with_a_bonus_of_its_own_has_none_per_token(copied: Path) -> None:
+    edit(copied, lambda values: values.update(unit_bonus={"words": 2.0}))
+    config = ModelDirectory.open(copied).config
+    assert (config.bonus_for("words"), config.unit_bonus_for("words")) == (0.0, 2.0)
+    assert (config.bonus_for("chars"), config.unit_bonus_for("chars")) == (0.5, 0.0)
+
+
 def test_the_default_model_lies_inside_the_package() -> None:
     assert default_model_path().parts[-3:] == ("sumfit", "assets", "default")
 
@@ -112,6 +119,7 @@ def test_a_model_of_something_else(copied: Path) -> None:
         ({"words_per_vertex": 0}, r"'words_per_vertex' is 0, must be 1 or more"),
         ({"ending": "dot"}, r"'ending' is 'dot', must be one of eos, any"),
         ({"bonus": {"words": "much"}}, r"'bonus\.words' is 'much', must be a number"),
+        ({"unit_bonus": {"chars": None}}, r"'unit_bonus\.chars' is None, must be a number"),
         ({"mbr_temperature": 0}, r"'mbr_temperature' is 0\.0, must be above 0"),
         ({"profiles": "natural"}, r"'profiles' is 'natural', must be a list"),
     ],

@@ -42,7 +42,14 @@ def test_requests_take_every_option_of_the_library_that_is_safe_to_offer() -> No
     offered = set(SummarizeRequest.model_fields) - {"text", "texts"}
     library = {*LENGTH_KEYWORDS, *Options.__dataclass_fields__}
     # What decides how much work a request is stays with the operator.
-    kept_back = {"beam_size", "words_per_vertex", "max_expansions", "time_limit_s", "bonus"}
+    kept_back = {
+        "beam_size",
+        "words_per_vertex",
+        "max_expansions",
+        "time_limit_s",
+        "bonus",
+        "unit_bonus",
+    }
     assert offered == library - kept_back
 
 

@@ -10,6 +10,7 @@ import typer
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
 from sumfit.cli.terminal import printable
 from sumfit.cli.text import read_text
+from sumfit.hypothesis import Summary
 from sumfit.pipeline.inspection import Inspection
 
 __all__ = ["inspect", "render"]
@@ -72,8 +73,7 @@ def render(found: Inspection, *, n_words: int = 3, n_links: int = 2) -> str:
         f"summary   {printable(summary.text)}",
         f"length    {summary.length} of {summary.limit} {summary.unit}, "
         + ("complete" if summary.complete else "incomplete"),
-        f"log prob  {summary.log_prob:.3f}, score {summary.score:.3f} "
-        f"(bonus {summary.bonus:g} per piece), {proof}",
+        f"log prob  {summary.log_prob:.3f}, score {summary.score:.3f} ({_bonus(summary)}), {proof}",
         f"graph     {found.n_source} source pieces, {dag.n_vertices} vertices, "
         f"{dag.n_candidates} candidate words",
         "",
@@ -104,6 +104,12 @@ def render(found: Inspection, *, n_words: int = 3, n_links: int = 2) -> str:
     lines.append("")
     lines.append("path      " + " ".join(str(vertex) for vertex in (0, *found.path)) + " end")
     return "\n".join(lines)
+
+
+def _bonus(summary: Summary) -> str:
+    if summary.unit_bonus:
+        return f"bonus {summary.unit_bonus:g} per unit of length"
+    return f"bonus {summary.bonus:g} per piece"
 
 
 def _word(piece: str) -> str:

@@ -53,8 +53,9 @@ def model(as_json: Json = False, *, flags: ModelFlags) -> None:
     print(f"reads      at most {config['max_source']} pieces of a text")
     print(f"graph      {shape['min_vertices']} to {shape['max_vertices']} vertices")
     print(f"profiles   {', '.join(config['profiles'])}")
-    bonus = ", ".join(f"{unit} {value:g}" for unit, value in config["bonus"].items())
-    print(f"bonus      {bonus or 'none'} (nats per piece)")
+    for name, what in (("bonus", "piece"), ("unit_bonus", "unit")):
+        bonus = ", ".join(f"{unit} {value:g}" for unit, value in config[name].items())
+        print(f"{name:<10} {bonus or 'none'} (nats per {what})")
     print(f"methods    {', '.join(facts['methods'])}")
     print("defaults")
     for name, value in facts["defaults"].items():

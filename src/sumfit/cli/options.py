@@ -147,6 +147,13 @@ class SummaryFlags:
         float | None,
         typer.Option(help="Score added per piece, in nats.", rich_help_panel=_SEARCH),
     ] = None
+    unit_bonus: Annotated[
+        float | None,
+        typer.Option(
+            help="Score added per unit of the limit that is used, in nats.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
     beam_size: Annotated[
         int | None, typer.Option(help="Width of the beam decoders.", rich_help_panel=_SEARCH)
     ] = None

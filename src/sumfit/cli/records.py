@@ -31,6 +31,7 @@ _FIELDS = (
     "method",
     "rank",
     "bonus",
+    "unit_bonus",
 )
 
 

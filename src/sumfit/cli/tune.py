@@ -24,7 +24,12 @@ from sumfit.text.split import split_words
 __all__ = ["tune"]
 
 _LIMITS = {"words": (8, 12), "chars": (40, 60, 80), "tokens": (10, 16)}
-_LIKE_CHARS = ("bytes", "graphemes", "cells")
+_BONUSES = {  # nats per unit
+    "words": (0.0, 0.5, 1.0, 1.5, 2.0, 2.5),
+    "chars": (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35),
+    "tokens": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5),
+}
+_LIKE_CHARS = ("bytes", "graphemes", "cells", "utf16", "tweet", "sms")
 _SIZES = (10, 20, DEFAULT_CANDIDATES, 100)
 _WEIGHTS = (10.0, 20.0, 30.0, 50.0, 70.0, 100.0, 150.0)
 
@@ -37,8 +42,12 @@ def tune(
     ],
     first: Annotated[int, typer.Option(help="Items of each set", min=1)] = 300,
     bonuses: Annotated[
-        str, typer.Option(help="Bonuses to try, nats per token, with commas between")
-    ] = "0,0.25,0.5,0.75,1,1.5",
+        str | None,
+        typer.Option(
+            help="Bonuses to try, nats per unit of the limit, with commas between; "
+            "a grid for each unit if not given"
+        ),
+    ] = None,
     units: Annotated[str, typer.Option(help="Units to tune")] = "chars,words,tokens",
     mbr: Annotated[bool, typer.Option(help="Tune weight and temperature of MBR too")] = True,
     mbr_limit: Annotated[int, typer.Option(help="Limit in characters for MBR")] = 60,
@@ -49,7 +58,7 @@ def tune(
     ] = "text",
 ) -> None:
     """Tune the length bonus of each unit and the settings of MBR on validation data."""
-    values = _numbers(bonuses)
+    values = None if bonuses is None else _numbers(bonuses)
     wanted = [unit.strip() for unit in units.split(",") if unit.strip()]
     unknown = [unit for unit in wanted if unit not in _LIMITS]
     if unknown:
@@ -60,7 +69,9 @@ def tune(
     weight: float | None = None
     with ModelRunner(model, n_processes=processes) as runner:
         for unit in wanted:
-            points = [_bonus_point(runner, pairs, unit, bonus) for bonus in values]
+            points = [
+                _bonus_point(runner, pairs, unit, bonus) for bonus in values or _BONUSES[unit]
+            ]
             pick = choose_bonus(points)
             chosen[unit] = pick.bonus
             tables.append(_bonus_table(unit, points, pick))
@@ -86,8 +97,8 @@ def store(
 
     Args:
         model: Model directory.
-        bonus: Bonus of each unit tuned; units counted in characters follow ``chars``, and so
-            does the default.
+        bonus: Bonus per unit for each unit tuned; units counted in characters or what is like
+            them follow ``chars``.
         temperature: Temperature of MBR over n-best lists, ``None`` to leave it.
         weight: Weight of MBR under the whole graph, ``None`` to leave it.
 
@@ -97,13 +108,13 @@ def store(
     path = model / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-        stored = dict(config.get("bonus", {}))
+        stored = dict(config.get("unit_bonus", {}))
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelFormatError(f"cannot read {path}: {error}") from error
     stored.update(bonus)
     if "chars" in bonus:
-        stored.update(dict.fromkeys((*_LIKE_CHARS, "default"), bonus["chars"]))
-    config["bonus"] = stored
+        stored.update(dict.fromkeys(_LIKE_CHARS, bonus["chars"]))
+    config["unit_bonus"] = stored
     if temperature is not None:
         config["mbr_temperature"] = temperature
     if weight is not None:
@@ -121,7 +132,7 @@ def _bonus_point(
     limits: list[int] = []
     for part in pairs:
         for limit in _LIMITS[unit]:
-            items = runner.run(part.sources, max_length=limit, unit=unit, bonus=bonus)
+            items = runner.run(part.sources, max_length=limit, unit=unit, unit_bonus=bonus)
             texts += [item.text for item in items]
             references += part.references
             limits += [limit] * len(items)
@@ -170,7 +181,7 @@ def _bonus_table(unit: str, points: Sequence[BonusPoint], pick: BonusPoint) -> T
     )
     limits = ", ".join(map(str, _LIMITS[unit]))
     return Table(
-        f"Bonus for limits in {unit} ({limits})",
+        f"Bonus per unit for limits in {unit} ({limits})",
         ("bonus", "R-Sum", "fill, %", "complete, %", ""),
         rows,
         (f"n: {len(points[0].items)}; rule: most fill within one standard error of the best",),

@@ -71,12 +71,12 @@ def _hypothesis(
 ) -> Hypothesis:
     columns, score = found.columns[row], float(found.score[row])
     words = tuple(graph.word_ids[columns[columns >= 0]].tolist())
-    gap = bound - score
+    cost, gap = high - int(found.rest[row]), bound - score
     return Hypothesis(
         words=words,
-        log_prob=score - options.bonus * len(words),
+        log_prob=score - options.bonus_of(len(words), cost),
         score=score,
-        cost=high - int(found.rest[row]),
+        cost=cost,
         path=best_path(graph, words, options.ending),
         optimal=gap <= _TOLERANCE,
         gap=gap if gap > _TOLERANCE else 0.0,

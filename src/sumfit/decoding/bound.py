@@ -119,6 +119,7 @@ class SearchTables:
             spent=_NONE,
             spent_bit=_NONE,
             n_repeats=np.zeros(cost.size, dtype=np.int64),
+            unit_bonus=float(options.unit_bonus),
         )
         return cls(_with_bounds(graph, rules, low, high), rules, low, high)
 
@@ -365,6 +366,7 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
         graph.other_costs[graph.other_costs < n_layers],
         high - low,
         graph.needed,
+        graph.unit_bonus,
         table,
         scale,
     )

@@ -82,12 +82,13 @@ def walk(dag: DAG, options: DecodeOptions, *, method: str, word_weight: float) -
     found = problem.words_of(int(best_column[j]) for j in path)
     chain = [0, *path] if problem.any_ending else [0, *vertices]
     score = float(sum(links[i, j] for i, j in itertools.pairwise(chain)))
-    score += float(best_word[list(path)].sum()) + options.bonus * len(found)
+    cost = problem.cost_of(found)
+    score += float(best_word[list(path)].sum()) + options.bonus_of(len(found), cost)
     hypothesis = Hypothesis(
         words=found,
         log_prob=marginal_log_prob(dag, found, options.ending),
         score=score,
-        cost=problem.cost_of(found),
+        cost=cost,
         path=path,
     )
     return NBest((hypothesis,), method=method, n_expanded=len(path))

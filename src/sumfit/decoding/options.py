@@ -41,6 +41,7 @@ class DecodeOptions:
             not given.
         ending: ``"eos"`` maximises Eq. 2 (complete sequences), ``"any"`` Eq. 3 (prefixes).
         bonus: Score added per word, in nats.
+        unit_bonus: Score added per unit of cost spent, in nats.
         beam_size: ``K`` of the beam decoders.
         words_per_vertex: ``M``, words kept per vertex; ``None`` keeps all candidates.
         n_best: ``N``, how many different hypotheses to return at most.
@@ -58,6 +59,7 @@ class DecodeOptions:
     first_cost: CostArray = None  # type: ignore[assignment]  # filled in __post_init__
     ending: Ending = "eos"
     bonus: float = 0.0
+    unit_bonus: float = 0.0
     beam_size: int = 20
     words_per_vertex: int | None = 5
     n_best: int = 1
@@ -85,8 +87,10 @@ class DecodeOptions:
             )
         if self.ending not in get_args(Ending):
             raise ConfigError(f"ending must be 'eos' or 'any', was {self.ending!r}")
-        if not _is_real(self.bonus) or not math.isfinite(self.bonus):
-            raise ConfigError(f"bonus must be a finite number of nats, was {self.bonus!r}")
+        for name in ("bonus", "unit_bonus"):
+            value = getattr(self, name)
+            if not _is_real(value) or not math.isfinite(value):
+                raise ConfigError(f"{name} must be a finite number of nats, was {value!r}")
         for name in ("beam_size", "words_per_vertex", "n_best", "max_expansions"):
             value = getattr(self, name)
             if name == "words_per_vertex" and value is None:
@@ -123,6 +127,18 @@ class DecodeOptions:
                 f"constraints were compiled for {self.constraints.vocab_size} vocabulary ids, but "
                 f"the graph has {dag.vocab_size}; compile them with the graph's tokenizer"
             )
+
+    def bonus_of(self, n_words: int, cost: int) -> float:
+        """What the score of a sequence has beside its log-probability.
+
+        Args:
+            n_words: Its words.
+            cost: Its total cost.
+
+        Returns:
+            Nats.
+        """
+        return self.bonus * n_words + self.unit_bonus * cost
 
     def replace(self, **changes: Any) -> DecodeOptions:
         """Copy the options with some of them changed.

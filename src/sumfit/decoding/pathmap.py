@@ -31,7 +31,7 @@ def path_map(dag: DAG, *, options: DecodeOptions) -> NBest:
     """Find the best path under the budget, and the best paths of further word sequences.
 
     The score is the log-probability of the path (closing link included for ``ending="eos"``)
-    plus bonus per word; ``log_prob`` is the exact marginal of its words. ``optimal`` says that
+    plus bonus; ``log_prob`` is the exact marginal of its words. ``optimal`` says that
     no *path* of a higher score meets the budget and the constraints, over the whole vocabulary.
     The first result takes time O(S² · C + S · W), memory O(S · C), if there are no constraints.
 
@@ -87,7 +87,7 @@ def _dynamic_program(problem: SearchProblem, *, method: str, score_first_word: b
         (costs, words, columns) if same else _words_by_cost(problem, problem.first)
     )
     if not score_first_word:
-        first_words = np.where(first_columns >= 0, 0.0, -np.inf)
+        first_words = np.where(first_columns >= 0, _bonus(problem, first_costs), -np.inf)
     score, cost, vertices, places, table = kernels.path_map(
         problem.link_logp,
         words,
@@ -96,7 +96,6 @@ def _dynamic_program(problem: SearchProblem, *, method: str, score_first_word: b
         first_costs,
         problem.low,
         high,
-        options.bonus,
         problem.any_ending,
     )
     if score == -np.inf:
@@ -131,9 +130,15 @@ def _words_by_cost(
         best = problem.word_logp.argmax(axis=1)[:, None]
         words = np.take_along_axis(problem.word_logp, best, axis=1).astype(np.float64)
         words[[0, -1]] = -np.inf
-        return costs, words, np.where(words > -np.inf, best, -1).astype(np.int32)
+        columns = np.where(words > -np.inf, best, -1).astype(np.int32)
+        return costs, words + _bonus(problem, costs), columns
     words, columns = kernels.best_words(problem.word_logp, cost, costs, problem.high)
-    return costs, words, columns
+    return costs, words + _bonus(problem, costs), columns
+
+
+def _bonus(problem: SearchProblem, costs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Score that a word of each cost adds beside its probability."""
+    return problem.options.bonus + problem.options.unit_bonus * costs.astype(np.float64)
 
 
 def _other_bound(
@@ -143,7 +148,7 @@ def _other_bound(
     table: npt.NDArray[np.float64],
 ) -> float:
     """Bound the score of every path with a word outside the candidates."""
-    if not problem.has_other:
+    if not (problem.other_costs.size or problem.other_firsts.size):
         return -np.inf
     return float(
         kernels.relaxed_bound(
@@ -152,9 +157,10 @@ def _other_bound(
             costs,
             table,
             problem.dag.other_logp,
-            problem.other_cost,
-            problem.other_first,
+            problem.other_costs[problem.other_costs <= problem.high],
+            problem.other_firsts[problem.other_firsts <= problem.high],
             problem.options.bonus,
+            problem.options.unit_bonus,
             problem.any_ending,
         )
     )
@@ -220,14 +226,12 @@ class _PathSearch:
         self._problem = problem
         costs, words, _ = _words_by_cost(problem, problem.cost)
         first_costs, first_words, _ = _words_by_cost(problem, problem.first)
-        options = problem.options
         self._completions = kernels.best_completions(
             problem.link_logp,
             words,
             costs,
             problem.low,
             problem.high,
-            options.bonus,
             problem.any_ending,
         )
         table = kernels.path_map(
@@ -238,10 +242,11 @@ class _PathSearch:
             first_costs,
             problem.low,
             problem.high,
-            options.bonus,
             problem.any_ending,
         )[-1]
         self._outside = _other_bound(problem, words, costs, table)
+        self._bonus = _bonus(problem, problem.cost)
+        self._first_bonus = _bonus(problem, problem.first)
         self._closing = problem.link_logp[:, -1].astype(np.float64)
         if problem.any_ending:
             self._closing[:] = 0.0
@@ -263,9 +268,9 @@ class _PathSearch:
             prefix.reached,
             problem.word_logp,
             problem.cost if prefix.columns else problem.first,
+            self._bonus if prefix.columns else self._first_bonus,
             self._completions,
             prefix.rest,
-            problem.options.bonus,
         )
         prefix.order = np.argsort(-prefix.worth, kind="stable")
         self.push_sibling(frontier, prefix)
@@ -288,9 +293,11 @@ class _PathSearch:
             state = constraints.allows(state, int(problem.dag.word_ids[column]))
             if state is None:
                 return None
-        scores = parent.reached + problem.options.bonus
+        cost, bonus = (
+            (problem.cost, self._bonus) if parent.columns else (problem.first, self._first_bonus)
+        )
+        scores = parent.reached + bonus[column]
         scores[1:-1] += problem.word_logp[1:-1, column]
-        cost = problem.cost if parent.columns else problem.first
         return _Prefix(columns, scores, parent.rest - int(cost[column]), state=state)
 
     def close(self, prefix: _Prefix) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.decoding.costs import costs_outside
 from sumfit.decoding.kernels.words import best_words
 from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions
@@ -45,8 +46,9 @@ class SearchProblem:
         high: Most allowed total, no larger than what the graph can spend; below `low` if the
             graph cannot spend enough.
         any_ending: Whether a sequence may end without the closing link.
-        other_cost: Least cost of any word that is no candidate, after the first word.
-        other_first: The same as the first word.
+        other_costs: Distinct costs that a word may have that is no candidate, none above
+            the limit, after the first word.
+        other_firsts: The same as the first word.
     """
 
     dag: DAG
@@ -58,8 +60,8 @@ class SearchProblem:
     low: int
     high: int
     any_ending: bool
-    other_cost: int
-    other_first: int
+    other_costs: npt.NDArray[np.int64]
+    other_firsts: npt.NDArray[np.int64]
 
     @classmethod
     def build(cls, dag: DAG, options: DecodeOptions) -> SearchProblem:
@@ -72,12 +74,17 @@ class SearchProblem:
         Returns:
             The problem.
         """
-        cost = options.unit_cost[dag.word_ids].astype(np.int64)
-        first = options.first_cost[dag.word_ids].astype(np.int64)
-        n_inner = max(dag.n_vertices - 2, 0)
-        has_other = bool((dag.other_logp[1:-1] > -np.inf).any())
-        dearest = int(cost.max()) if cost.size else 0
-        most = int(first.max(initial=0)) + max(n_inner - 1, 0) * dearest
+        ids = dag.word_ids
+        cost = options.unit_cost[ids].astype(np.int64)
+        first = options.first_cost[ids].astype(np.int64)
+        high = options.budget.high
+        other_costs = other_firsts = np.zeros(0, dtype=np.int64)
+        if bool((dag.other_logp[1:-1] > -np.inf).any()):
+            other_costs = costs_outside(options.unit_cost, ids, high)
+            other_firsts = costs_outside(options.first_cost, ids, high)
+        dearest = max(cost.max(initial=0), other_costs.max(initial=0))
+        most = max(first.max(initial=0), other_firsts.max(initial=0))
+        most += max(dag.n_vertices - 3, 0) * dearest
         return cls(
             dag=dag,
             options=options,
@@ -86,16 +93,11 @@ class SearchProblem:
             cost=cost,
             first=first,
             low=options.budget.low,
-            high=min(options.budget.high, most),
+            high=min(high, int(most)),
             any_ending=is_any_ending(options.ending),
-            other_cost=int(options.unit_cost.min()) if has_other else 0,
-            other_first=int(options.first_cost.min()) if has_other else 0,
+            other_costs=other_costs,
+            other_firsts=other_firsts,
         )
-
-    @property
-    def has_other(self) -> bool:
-        """Whether some word that is no candidate may have a probability above 0."""
-        return bool((self.dag.other_logp[1:-1] > -np.inf).any())
 
     def words_of(self, columns: Iterable[int]) -> tuple[int, ...]:
         """Translate candidate columns to vocabulary ids.
@@ -140,23 +142,25 @@ def as_hypotheses(
         with_path: Fill in the best path of each.
 
     Returns:
-        Hypotheses with exact ``log_prob`` and ``score = log_prob + bonus * n``, without a
+        Hypotheses with exact ``log_prob`` and ``score = log_prob`` plus bonus, without a
         certificate; sequences of probability 0 are left out.
     """
     options = problem.options
     if log_probs is None:
         log_probs = marginal_log_probs(problem.dag, sequences, ending=options.ending)
-    found = [
-        Hypothesis(
-            words=words,
-            log_prob=float(log_prob),
-            score=float(log_prob) + options.bonus * len(words),
-            cost=problem.cost_of(words),
-            path=best_path(problem.dag, words, options.ending) if with_path else None,
-        )
-        for words, log_prob in zip(sequences, log_probs.tolist(), strict=True)
-        if log_prob > -np.inf
-    ]
+    found = []
+    for words, log_prob in zip(sequences, log_probs.tolist(), strict=True):
+        if log_prob > -np.inf:
+            cost = problem.cost_of(words)
+            found.append(
+                Hypothesis(
+                    words=words,
+                    log_prob=log_prob,
+                    score=log_prob + options.bonus_of(len(words), cost),
+                    cost=cost,
+                    path=best_path(problem.dag, words, options.ending) if with_path else None,
+                )
+            )
     return sorted(found, key=lambda item: (-item.score, item.words))
 
 

@@ -60,6 +60,7 @@ class Problem:
         low: Least allowed total.
         high: Most allowed total.
         bonus: Score added per word.
+        unit_bonus: Score added per unit of cost.
         ending: ``"eos"`` or ``"any"``.
         dag: The graph itself.
     """
@@ -74,6 +75,7 @@ class Problem:
     low: int
     high: int
     bonus: float
+    unit_bonus: float
     ending: Ending
     dag: DAG
 
@@ -86,6 +88,7 @@ class Problem:
         first_cost: npt.ArrayLike | None = None,
         ending: Ending = "eos",
         bonus: float = 0.0,
+        unit_bonus: float = 0.0,
     ) -> None:
         """Unpack.
 
@@ -96,6 +99,7 @@ class Problem:
             first_cost: ``(V,)`` cost of each id as the first word; ``None`` for ``unit_cost``.
             ending: ``"eos"`` or ``"any"``.
             bonus: Score added per word, nats.
+            unit_bonus: Score added per unit of cost, nats.
         """
         costs = np.asarray(unit_cost)
         firsts = costs if first_cost is None else np.asarray(first_cost)
@@ -110,6 +114,7 @@ class Problem:
         self.first = firsts[dag.word_ids].tolist()
         self.low, self.high = budget.low, budget.high
         self.bonus = bonus
+        self.unit_bonus = unit_bonus
         self.ending = ending
 
     def inner(self) -> range:
@@ -129,7 +134,9 @@ class Problem:
         """
         words = tuple(self.ids[column] for column in columns)
         log_prob = marginal_log_prob(self.dag, words, self.ending)
-        total = log_prob + self.bonus * len(words) if score is None else score
+        total = log_prob + self.bonus * len(words) + self.unit_bonus * cost
+        if score is not None:
+            total = score
         return Scored(words, total, log_prob, cost)
 
 
@@ -184,7 +191,8 @@ def path_map(problem: Problem, *, score_first_word: bool = True) -> Scored | Non
                         if word < max(rivals):
                             continue
                         word = 0.0
-                    value = score + problem.link[i][j] + word + problem.bonus
+                    gain = problem.bonus + problem.unit_bonus * cost
+                    value = score + problem.link[i][j] + word + gain
                     if value > alpha[j].get(total, (_IMPOSSIBLE,))[0]:
                         alpha[j][total] = (value, (*columns, v), (*vertices, j))
     best: tuple[float, Words, Words, int] | None = None
@@ -203,7 +211,7 @@ def bound(problem: Problem) -> list[list[float]]:
     r"""Bound what any one string can still collect (Eq. A8).
 
     ``H[r][j] = max( end_j if r <= high - low, max_v sum_{i>j} l[j,i] w[i,v] H[r - cost(v)][i] )``
-    with the bonus added per word. Time O(C · S² · W), memory O(C · S).
+    with the bonus of each word added. Time O(C · S² · W), memory O(C · S).
 
     Args:
         problem: Graph, costs, budget.
@@ -223,7 +231,7 @@ def bound(problem: Problem) -> list[list[float]]:
                         problem.link[j][i] + problem.word[i][v] + table[rest - cost][i]
                         for i in range(j + 1, last)
                     )
-                    best = max(best, problem.bonus + collected)
+                    best = max(best, problem.bonus + problem.unit_bonus * cost + collected)
             table[rest][j] = best
     return table
 
@@ -318,6 +326,7 @@ def beam(problem: Problem, *, beam_size: int, n_best: int = 1) -> list[Scored]:
                 grown = {
                     j: problem.word[j][v]
                     + problem.bonus
+                    + problem.unit_bonus * (total - spent)
                     + log_add(u + problem.link[i][j] for i, u in mass.items() if i < j)
                     for j in problem.inner()
                 }

@@ -32,7 +32,7 @@ _POOL = 50  # draws per wanted member of a diverse list
 class PathSampler:
     """Draws from the paths within a budget, each with probability proportional to exp(score).
 
-    The score of a path is its log-probability plus bonus per word; so with bonus 0 a drawn
+    The score of a path is its log-probability plus bonus; so with bonus 0 a drawn
     sequence y comes with probability P(y | its cost lies in the budget), exactly.
 
     Attributes:
@@ -116,7 +116,8 @@ class PathSampler:
         self, cost: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         costs = np.unique(cost[cost <= self._problem.high])
-        bonus = self._problem.options.bonus
+        options = self._problem.options
+        bonus = options.bonus + options.unit_bonus * costs
         return costs, kernels.mass_by_cost(self._problem.word_logp, cost, costs, bonus)
 
 

@@ -166,6 +166,7 @@ class Search:
 
     def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
         score = float(self._nodes.score[node])
+        cost = self._high - int(self._nodes.rest[node])
         columns = [int(self._nodes.word[node])]
         at = int(self._nodes.parent[node])
         while at > 0:
@@ -176,9 +177,9 @@ class Search:
         is_optimal = bound <= score + _TOLERANCE
         return Hypothesis(
             words=words,
-            log_prob=score - self._options.bonus * len(words),
+            log_prob=score - self._options.bonus_of(len(words), cost),
             score=score,
-            cost=self._high - int(self._nodes.rest[node]),
+            cost=cost,
             path=self._path(columns),
             optimal=is_optimal,
             gap=0.0 if is_optimal else bound - score,

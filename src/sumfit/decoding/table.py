@@ -81,7 +81,10 @@ def _best(
     log_probs = marginals(
         problem.link_logp, links, problem.word_logp, flat, offsets, problem.any_ending
     )
-    scores = log_probs + options.bonus * lengths
+    known = np.maximum(columns, 0)
+    later = np.where(columns > -1, problem.cost[known], 0)[:, 1:]
+    spent = problem.first[known[:, 0]] + later.sum(axis=1)
+    scores = log_probs + options.bonus * lengths + options.unit_bonus * spent
     order = np.argsort(-scores, kind="stable")[: options.n_best]
     words = [problem.words_of(columns[i, : lengths[i]].tolist()) for i in order]
     return words, log_probs[order]

@@ -23,7 +23,7 @@ class BonusPoint:
     """Quality of one bonus on validation data.
 
     Attributes:
-        bonus: Score per token, in nats.
+        bonus: Score per unit of length, in nats.
         rsum: Mean R-Sum.
         fill: Mean of length over limit, 0..1.
         complete: Share of complete endings, 0..1.

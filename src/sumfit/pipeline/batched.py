@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthRequest, unit_costs
+from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.search import Candidate, GraphSearch, without_proof
@@ -27,13 +28,13 @@ class BatchTask(NamedTuple):
         search: Graph and options, without constraints.
         request: The length request.
         longest: Most that the summary itself may measure beside the request's limit.
-        bonus: Score per token, in nats.
+        bonus: Score added for length.
     """
 
     search: GraphSearch
     request: LengthRequest
     longest: int
-    bonus: float
+    bonus: LengthBonus
 
 
 def can_batch(options: Options) -> bool:
@@ -61,7 +62,8 @@ def decode_together(
 
     Returns:
         For each graph its verified candidates; none where it has to be decoded by itself (other
-        unit or bonus than the first, nothing that fits among what was found).
+        unit or bonus than the first, a bonus per unit, which batched decoding does not know,
+        nothing that fits among what was found).
     """
     if not tasks:
         return []
@@ -72,8 +74,12 @@ def decode_together(
     same = [
         number
         for number, task in enumerate(tasks)
-        if task.request.unit == first.request.unit and task.bonus == first.bonus
+        if task.request.unit == first.request.unit
+        and task.bonus == first.bonus
+        and not task.bonus.per_unit
     ]
+    if not same:
+        return [[] for _ in tasks]
     options = first.search.options
     n_listed = max(n_wanted, ranking.n_listed) if ranking else n_wanted
     found = decode_batch(
@@ -88,7 +94,7 @@ def decode_together(
         ],
         method=options.method,
         ending=first.search.ending,  # type: ignore[arg-type]
-        bonus=first.bonus,
+        bonus=first.bonus.per_token,
         beam_size=max(options.beam_size, n_listed),
         words_per_vertex=options.words_per_vertex,
         n_best=n_listed,

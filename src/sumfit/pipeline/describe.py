@@ -46,6 +46,7 @@ def describe(config: ModelConfig, backend: str) -> dict[str, Any]:
             "words_per_vertex": config.words_per_vertex,
             "ending": config.ending,
             "bonus": dict(config.bonus),
+            "unit_bonus": dict(config.unit_bonus),
             "mbr_weight": config.mbr_weight,
             "mbr_temperature": config.mbr_temperature,
             "profiles": list(config.profiles),

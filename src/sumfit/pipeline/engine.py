@@ -21,6 +21,7 @@ from sumfit.errors import (
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, resolve_budget
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
+from sumfit.pipeline.bonus import LengthBonus, length_bonus
 from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options
@@ -35,7 +36,6 @@ __all__ = ["Engine"]
 
 _PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
 _PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
-_FILL_BONUS = 1.0  # nats per token that fill="prefer" adds
 _SEVERAL = 3  # limits of one text from which one search over all lengths pays
 
 
@@ -363,11 +363,8 @@ class Engine:
             source=source.read,
         )
 
-    def _bonus(self, request: LengthRequest, options: Options) -> float:
-        bonus = options.bonus
-        if bonus is None:
-            bonus = self.model.config.bonus_for(request.unit_name)
-        return bonus + (_FILL_BONUS if options.fill == "prefer" else 0.0)
+    def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
+        return length_bonus(options, self.model.config, request.unit_name)
 
     def _is_kept(self, source: Source, request: LengthRequest, options: Options) -> bool:
         """Whether the source is returned as it is."""

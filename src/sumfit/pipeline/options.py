@@ -63,7 +63,10 @@ class Options:
         ending: ``"eos"``, ``"any"``, or ``None`` for the model's own.
         fill: ``"natural"`` uses the model's bonus, ``"prefer"`` raises it so that more of the
             slot is used.
-        bonus: Score added per token, in nats; ``None`` for the model's own.
+        bonus: Score added per token, in nats; ``None`` for the model's own, unless ``unit_bonus``
+            is given.
+        unit_bonus: Score added per unit of the limit that is used, in nats; ``None`` for the
+            model's own, unless ``bonus`` is given.
         beam_size: ``K`` of the beam decoders.
         words_per_vertex: Words kept per vertex in the search; ``None`` for all the model gives.
         constraints: Keep the constraints below; ``False`` allows everything, whatever they say.
@@ -95,6 +98,7 @@ class Options:
     ending: str | None = None
     fill: str = "natural"
     bonus: float | None = None
+    unit_bonus: float | None = None
     beam_size: int = 20
     words_per_vertex: int | None = None
     constraints: bool = True
@@ -141,7 +145,7 @@ class Options:
             isinstance(self.seed, bool) or not isinstance(self.seed, int)
         ):
             raise ConfigError(f"seed must be a whole number, was {self.seed!r}")
-        for name in ("bonus", "time_limit_s"):
+        for name in ("bonus", "unit_bonus", "time_limit_s"):
             _check_number(name, getattr(self, name))
         for name in ("banned", "required"):
             object.__setattr__(self, name, _phrases(name, getattr(self, name)))

@@ -14,6 +14,7 @@ import regex
 from sumfit.errors import InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest
+from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.search import Candidate
@@ -47,7 +48,7 @@ class ResultMaker:
         candidates: Sequence[Candidate],
         request: LengthRequest,
         *,
-        bonus: float,
+        bonus: LengthBonus,
         timings: Mapping[str, float],
     ) -> Summary:
         """The first candidate as a summary, the others as its alternatives.
@@ -55,7 +56,7 @@ class ResultMaker:
         Args:
             candidates: Verified candidates, the one to return first.
             request: The length request.
-            bonus: Score per token that the search added.
+            bonus: Score that the search added for length.
             timings: Seconds by stage.
 
         Returns:
@@ -73,7 +74,8 @@ class ResultMaker:
                 gap=found.gap,
                 complete=ends_completely(candidate.text),
                 rank=candidate.rank,
-                bonus=bonus,
+                bonus=bonus.per_token,
+                unit_bonus=bonus.per_unit,
                 words=found.words,
                 faithful=self._is_faithful(candidate.text),
                 timings=timings,

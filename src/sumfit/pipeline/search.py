@@ -27,6 +27,7 @@ from sumfit.length import (
     measure,
     unit_costs,
 )
+from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.text import Tokenizer, ends_completely
@@ -112,7 +113,7 @@ class GraphSearch:
         request: LengthRequest,
         *,
         longest: int,
-        bonus: float,
+        bonus: LengthBonus,
         n_wanted: int,
         ranking: Ranking | None = None,
     ) -> list[Candidate]:
@@ -128,7 +129,7 @@ class GraphSearch:
             request: The length request.
             longest: Most that the summary itself may measure beside the request's limit: the
                 source's own length, so that no summary is longer than its source.
-            bonus: Score per token, in nats.
+            bonus: Score added for length.
             n_wanted: Candidates wanted.
             ranking: Another order than that of the scores.
 
@@ -165,7 +166,7 @@ class GraphSearch:
         return kept[:n_wanted]
 
     def find_each(
-        self, requests: Sequence[LengthRequest], *, longest: int, bonus: float
+        self, requests: Sequence[LengthRequest], *, longest: int, bonus: LengthBonus
     ) -> list[Candidate | None]:
         """The best candidate for each of several limits, from one search over all lengths.
 
@@ -191,7 +192,9 @@ class GraphSearch:
             results.append(kept[0] if kept else None)
         return results
 
-    def _settings(self, costs: UnitCosts, budget: LengthBudget, bonus: float) -> dict[str, Any]:
+    def _settings(
+        self, costs: UnitCosts, budget: LengthBudget, bonus: LengthBonus
+    ) -> dict[str, Any]:
         options = self.options
         settings: dict[str, Any] = {
             "unit_cost": costs.cost,
@@ -199,7 +202,8 @@ class GraphSearch:
             "budget": budget,
             "method": options.method,
             "ending": self.ending,
-            "bonus": bonus,
+            "bonus": bonus.per_token,
+            "unit_bonus": bonus.per_unit,
             "beam_size": options.beam_size,
             "words_per_vertex": options.words_per_vertex,
             "constraints": self.constraints,

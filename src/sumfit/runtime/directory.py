@@ -47,6 +47,7 @@ class ModelConfig:
         words_per_vertex: ``M``, words kept per vertex in the exported graph.
         ending: Objective the model was tuned with, ``"eos"`` or ``"any"``.
         bonus: Score added per token in the search, nats by unit name, with ``"default"``.
+        unit_bonus: Score added per unit of length instead, nats by unit name.
         mbr_weight: Nats that expected overlap is worth to minimum Bayes risk.
         mbr_temperature: Temperature of the n-best posterior for minimum Bayes risk.
         profiles: Text profiles that the training text covered.
@@ -61,6 +62,7 @@ class ModelConfig:
     words_per_vertex: int = 5
     ending: str = "eos"
     bonus: Mapping[str, float] = field(default_factory=dict)
+    unit_bonus: Mapping[str, float] = field(default_factory=dict)
     mbr_weight: float = 100.0
     mbr_temperature: float = 1.0
     profiles: tuple[str, ...] = ("natural",)
@@ -74,9 +76,22 @@ class ModelConfig:
             unit: Name of a unit.
 
         Returns:
-            Nats per token.
+            Nats per token, 0 where the unit has a bonus per unit.
         """
+        if unit in self.unit_bonus:
+            return 0.0
         return float(self.bonus.get(unit, self.bonus.get("default", 0.0)))
+
+    def unit_bonus_for(self, unit: str) -> float:
+        """Score added per unit of length when the limit counts ``unit``.
+
+        Args:
+            unit: Name of a unit.
+
+        Returns:
+            Nats per unit, 0 where the unit has none.
+        """
+        return float(self.unit_bonus.get(unit, 0.0))
 
 
 def default_model_path() -> Path:
@@ -216,7 +231,13 @@ def _read_config(file: Path) -> ModelConfig:
         )
     architecture = _architecture(_field(values, "architecture", dict, file), file)
     longest = architecture.max_source_tokens
-    bonus = _field(values, "bonus", dict, file, default={})
+    bonuses = {
+        name: {
+            str(key): _number(value, f"{name}.{key}", file)
+            for key, value in _field(values, name, dict, file, default={}).items()
+        }
+        for name in ("bonus", "unit_bonus")
+    }
     profiles = _field(values, "profiles", list, file, default=["natural"])
     return ModelConfig(
         name=_field(values, "name", str, file),
@@ -225,7 +246,7 @@ def _read_config(file: Path) -> ModelConfig:
         max_source=min(_positive(values, "max_source", file, default=longest), longest),
         words_per_vertex=_positive(values, "words_per_vertex", file, default=5),
         ending=_choice(values, "ending", ("eos", "any"), file),
-        bonus={str(key): _number(value, f"bonus.{key}", file) for key, value in bonus.items()},
+        **bonuses,
         mbr_weight=_positive_float(values, "mbr_weight", file, default=100.0),
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
         profiles=tuple(str(name) for name in profiles),

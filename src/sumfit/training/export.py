@@ -30,6 +30,7 @@ _FIELDS = (
     "tokenizer_sha256",
     "ending",
     "bonus",
+    "unit_bonus",
     "mbr_weight",
     "mbr_temperature",
     "profiles",

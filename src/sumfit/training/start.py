@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT", "start_directory", "start_fields", "start_lexicon", "with_start"]
 
 DEFAULT = "default"
-_TUNED = ("ending", "bonus", "mbr_temperature", "scripts", "words_per_vertex")
+_TUNED = ("ending", "bonus", "unit_bonus", "mbr_temperature", "scripts", "words_per_vertex")
 
 
 def start_directory(model: str) -> Path:

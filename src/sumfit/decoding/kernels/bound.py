@@ -36,6 +36,7 @@ from sumfit.decoding.kernels.steps import list_entries
 __all__ = ["KINDS", "fill_bounds"]
 
 KINDS = 5
+_LEAST = 1e-200
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -44,10 +45,11 @@ class _Layers(NamedTuple):
 
     ``link_up`` (n, n) is ``[to, from]``; ``table`` (A, K, R, n) the result; ``padding`` (A, K, R,
     n) the share of negligible words in each sum over vertices, ``outside`` (A, R, n) that of words
-    outside the candidates. By cost: whether any word ``has_cost`` and the ``factor`` from the
-    scale of its layer to that of the layer being filled; by layer, whether it ``is_live``; by kind
-    of context, whether any step leaves it (``is_left``). ``seed`` and ``pad`` (n,) are a layer and
-    its padding on the scale of the one being filled, ``total`` (n,) the sum for one word, ``best``
+    outside the candidates. By cost: whether any word ``has_cost``, the ``bonus`` for it, and the
+    ``factor``, that included, from the scale of its layer to that of the layer being filled; by
+    layer, whether it ``is_live``; by kind of context, whether any step leaves it (``is_left``).
+    ``seed`` and ``pad`` (n,) are a layer and its padding on the scale of the one being filled,
+    ``total`` (n,) the sum for one word, ``best``
     (2, n) the maxima over new words and over continuations.
     """
 
@@ -56,6 +58,7 @@ class _Layers(NamedTuple):
     padding: Any
     outside: Any
     has_cost: Any
+    bonus: Any
     is_live: Any
     is_left: Any
     factor: Any
@@ -153,13 +156,13 @@ def _common_scale(r, slack, scale, layers):  # type: ignore[no-untyped-def]
     most = min(has_cost.shape[0] - 1, r)
     for c in range(1, most + 1):
         if has_cost[c] and is_live[r - c]:
-            base = max(base, scale[r - c])
+            base = max(base, scale[r - c] + layers.bonus[c])
     if base == -math.inf:
         base = 0.0
     for c in range(1, most + 1):
         factor[c] = 0.0
         if has_cost[c] and is_live[r - c]:
-            factor[c] = math.exp(scale[r - c] - base)
+            factor[c] = math.exp(scale[r - c] + layers.bonus[c] - base)
     return base
 
 
@@ -292,6 +295,8 @@ def _backwards(  # type: ignore[no-untyped-def]
         row = layers.link_up[j]
         for k in range(n_kinds):
             bound = _join(k, end[j] * end_factor, going_on, new_word)
+            if 0.0 < bound < _LEAST:
+                bound = _LEAST  # so that no product loses it
             layers.table[a, k, r, j] = bound
             peak = max(peak, bound)
             if layers.is_left[k]:
@@ -351,14 +356,15 @@ def _fill_layers(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def fill_bounds(  # type: ignore[no-untyped-def]
-    link, end, prob, share, steps, other, other_costs, slack, needed, table, scale
+    link, end, prob, share, steps, other, other_costs, slack, needed, unit_bonus, table, scale
 ):
     """Fill ``table`` (A, K, R, n) and ``scale`` (R,).
 
     ``table[a, k, r, j] * exp(scale[r])`` bounds the mass that one string can still collect from
     vertex j with r to spend, in context k, when the bits of set a are on. Bits in ``needed`` must
     be on at the end; a step whose ``blocked`` bit is on may not be taken; a step turns the bits
-    of its ``gain`` on. Words outside the candidates cost one of ``other_costs`` (ascending).
+    of its ``gain`` on. What is spent earns ``unit_bonus`` nats per unit. Words outside the
+    candidates cost one of ``other_costs`` (ascending).
     Probabilities of candidates below a ``share`` of the best at their vertex all count as much
     as the greatest of them.
     """
@@ -374,6 +380,7 @@ def fill_bounds(  # type: ignore[no-untyped-def]
         padding=np.empty((n_sets, n_kinds, n_layers, n)),
         outside=np.empty((n_sets, n_layers, n)),
         has_cost=np.empty(most + 1, dtype=np.bool_),
+        bonus=unit_bonus * np.arange(most + 1),
         is_live=np.empty(n_layers, dtype=np.bool_),
         is_left=np.zeros(n_kinds, dtype=np.bool_),
         factor=np.empty(most + 1),

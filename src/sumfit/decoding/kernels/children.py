@@ -53,6 +53,7 @@ class Graph(NamedTuple):
     spent: Any
     spent_bit: Any
     n_repeats: Any
+    unit_bonus: float
 
 
 class Room(NamedTuple):
@@ -122,16 +123,17 @@ def expand(  # type: ignore[no-untyped-def]
         if c > rest:
             n_runs = g
             break
-        base = max(base, graph.scale[rest - c])
+        base = max(base, graph.scale[rest - c] + graph.unit_bonus * c)
     for g in range(n_runs):
         p = steps.run[g]
         joins = steps.joins[g]
         on = on_join if joins else on_new
         if (kind == 2 and not joins) or (kind > 2 and joins) or on & steps.blocked[p]:
             continue
-        left = rest - steps.cost[p]
-        layer = graph.table[on | steps.gain[p], steps.kind[p], left]
-        _weigh(reach, layer, math.exp(graph.scale[left] - base), worth)
+        c = steps.cost[p]
+        layer = graph.table[on | steps.gain[p], steps.kind[p], rest - c]
+        lift = graph.scale[rest - c] + graph.unit_bonus * c - base
+        _weigh(reach, layer, math.exp(lift), worth)
         for q in range(p, steps.run[g + 1]):
             w = steps.word[q]
             bounds[w] = max(bounds[w], _dot_of_two(worth, graph.prob[w]))
@@ -188,7 +190,8 @@ def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
         if kind == REJECTED:
             bounds[w] = 0.0
             continue
-        left = nodes.rest[node] - (graph.first_cost[w] if node == 0 else graph.cost[w])
+        cost = graph.first_cost[w] if node == 0 else graph.cost[w]
+        left = nodes.rest[node] - cost
         on = _bits(graph, nodes.spent[node], scratch)
         bit = _open_bit(graph, scratch)
         layer = graph.table[on | bit, kind, left]
@@ -196,7 +199,7 @@ def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
         if bit != 0 and kind < 2:
             layer = graph.table[on | bit, kind + 3, left]
             longer = graph.table[on, 2, left]
-        factor = math.exp(graph.scale[left] - nodes.base[node])
+        factor = math.exp(graph.scale[left] + graph.unit_bonus * cost - nodes.base[node])
         bound = factor * max(
             _dot(nodes.reach[node], graph.prob[w], layer),
             _dot(nodes.reach[node], graph.prob[w], longer),
@@ -223,7 +226,8 @@ def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
         layer = graph.table[on | graph.needed, 0, left]
         value = _dot(nodes.reach[node], graph.other, layer)
         if value > 0.0:
-            best = max(best, nodes.log_mass[node] + graph.scale[left] + math.log(value))
+            lift = graph.scale[left] + graph.unit_bonus * costs[q]
+            best = max(best, nodes.log_mass[node] + lift + math.log(value))
     return best
 
 
@@ -261,7 +265,9 @@ def make_child(rules, graph, nodes, top, w, node, slack, room):  # type: ignore[
     """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
     nodes.parent[node] = top
     nodes.word[node] = w
-    left = nodes.rest[top] - (graph.first_cost[w] if top == 0 else graph.cost[w])
+    cost = graph.first_cost[w] if top == 0 else graph.cost[w]
+    left = nodes.rest[top] - cost
+    log_mass = nodes.log_mass[top] + graph.unit_bonus * cost
     nodes.rest[node] = left
     kind = 0
     on = 0
@@ -282,12 +288,12 @@ def make_child(rules, graph, nodes, top, w, node, slack, room):  # type: ignore[
         final += mass[j] * graph.end[j]
     nodes.score[node] = -math.inf
     if may_end and final > 0.0:
-        nodes.score[node] = nodes.log_mass[top] + math.log(final)
+        nodes.score[node] = log_mass + math.log(final)
     peak = _advance(graph.link, mass, nodes.reach[node])
     if peak == 0.0:
         nodes.bounds[node] = 0.0
         return -math.inf
-    nodes.log_mass[node] = nodes.log_mass[top] + math.log(peak)
+    nodes.log_mass[node] = log_mass + math.log(peak)
     nodes.base[node] = expand(
         graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node], mass
     )

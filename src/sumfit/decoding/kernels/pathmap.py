@@ -17,6 +17,8 @@ __all__ = [
     "relaxed_bound",
 ]
 
+_NONE = np.int64(0)  # not the constant of Python, for which numba would compile anew
+
 
 @njit(cache=True, nogil=True)
 def best_words(
@@ -68,10 +70,10 @@ def _reach(table, link_logp, j, reach, source):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _begin(link, words, costs, bonus, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
+def _begin(link, words, costs, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
     """Enter the best first words of a vertex."""
     for d in range(costs.shape[0]):
-        value = np.float64(link) + words[d] + bonus
+        value = np.float64(link) + words[d]
         if value > scores[costs[d]]:
             scores[costs[d]] = value
             from_vertex[costs[d]] = 0
@@ -79,14 +81,13 @@ def _begin(link, words, costs, bonus, scores, from_vertex, from_cost):  # type: 
 
 
 @njit(**INNER)
-def _go_on(reach, source, words, costs, bonus, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
+def _go_on(reach, source, words, costs, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
     """Enter the best later words of a vertex."""
     for d in range(costs.shape[0]):
-        word = words[d] + bonus
-        if word == -np.inf:
+        if words[d] == -np.inf:
             continue
         for c in range(scores.shape[0] - costs[d]):
-            value = reach[c] + word
+            value = reach[c] + words[d]
             if value > scores[c + costs[d]]:
                 scores[c + costs[d]] = value
                 from_vertex[c + costs[d]] = source[c]
@@ -132,20 +133,18 @@ def path_map(
     first_costs: npt.NDArray[np.int64],
     low: int,
     high: int,
-    bonus: float,
     any_ending: bool,
 ) -> tuple[float, int, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Find the best path (Eq. A5). Time O(S² · C + S · C · D), memory O(S · C).
 
     Args:
         link_logp: ``(S, S)`` natural-log links; only ``to > from`` is read.
-        words: ``(S, D)`` best word of each distinct cost, from `best_words`.
+        words: ``(S, D)`` best word of each distinct cost, from `best_words`, with its bonus.
         costs: ``(D,)`` the distinct costs.
         first_words: ``(S, F)`` the same for the first word.
         first_costs: ``(F,)`` distinct costs of first words.
         low: Least allowed total.
         high: Most allowed total.
-        bonus: Score added per word.
         any_ending: Whether a path may end without the closing link.
 
     Returns:
@@ -162,11 +161,26 @@ def path_map(
     for j in range(1, n_vertices - 1):
         rows = table[j], from_vertex[j], from_cost[j]
         _reach(table, link_logp, j, reach, source)
-        _begin(link_logp[0, j], first_words[j], first_costs, bonus, *rows)
-        _go_on(reach, source, words[j], costs, bonus, *rows)
+        _begin(link_logp[0, j], first_words[j], first_costs, *rows)
+        _go_on(reach, source, words[j], costs, *rows)
     score, end, spent = _best_end(table, link_logp, low, any_ending)
     vertices, places = _trace(from_vertex, from_cost, costs, first_costs, end, spent)
     return score, spent, vertices, places, table
+
+
+@njit(**INNER)
+def _raise_shifted(scores, values, gain, cost):  # type: ignore[no-untyped-def]
+    """Raise ``scores[c + cost]`` to ``values[c] + gain``."""
+    for c in range(scores.shape[0] - cost):
+        scores[c + cost] = max(scores[c + cost], values[c] + gain)
+
+
+@njit(**INNER)
+def _raise_linked(link_logp, table, j, reach):  # type: ignore[no-untyped-def]
+    """Set the best score of reaching vertex j by cost."""
+    reach[:] = -np.inf
+    for i in range(1, j):
+        _raise_shifted(reach, table[i], np.float64(link_logp[i, j]), _NONE)
 
 
 @njit(cache=True, nogil=True)
@@ -176,22 +190,24 @@ def relaxed_bound(
     costs: npt.NDArray[np.int64],
     table: npt.NDArray[np.float64],
     other_logp: npt.NDArray[np.float32],
-    other_cost: int,
-    other_first: int,
+    other_costs: npt.NDArray[np.int64],
+    other_firsts: npt.NDArray[np.int64],
     bonus: float,
+    unit_bonus: float,
     any_ending: bool,
 ) -> float:
-    """Bound every path with at least one word that is no candidate, each at the least cost.
+    """Bound every path with at least one word that is no candidate.
 
     Args:
         link_logp: ``(S, S)`` natural-log links.
-        words: ``(S, D)`` best candidate of each distinct cost.
+        words: ``(S, D)`` best candidate of each distinct cost, with its bonus.
         costs: ``(D,)`` the distinct costs.
         table: ``(S, C+1)`` table of `path_map`.
         other_logp: ``(S,)`` bound on each word that is no candidate.
-        other_cost: Least cost of such a word.
-        other_first: Least cost of such a word as the first.
+        other_costs: What such a word may cost.
+        other_firsts: What it may cost as the first.
         bonus: Score added per word.
+        unit_bonus: Score added per unit of cost.
         any_ending: Whether a path may end without the closing link.
 
     Returns:
@@ -203,26 +219,18 @@ def relaxed_bound(
     plain_reach, over_reach = np.empty(n_costs), np.empty(n_costs)
     best = -np.inf
     for j in range(1, last):
-        plain_reach[:] = -np.inf
-        over_reach[:] = -np.inf
-        for i in range(1, j):
-            link = np.float64(link_logp[i, j])
-            for c in range(n_costs):
-                plain_reach[c] = max(plain_reach[c], table[i, c] + link)
-                over_reach[c] = max(over_reach[c], over[i, c] + link)
-        other = np.float64(other_logp[j]) + bonus
-        if other_first < n_costs:
-            over[j, other_first] = np.float64(link_logp[0, j]) + other
-        for c in range(n_costs - other_cost):
-            value = max(plain_reach[c], over_reach[c]) + other
-            over[j, c + other_cost] = max(over[j, c + other_cost], value)
+        _raise_linked(link_logp, table, j, plain_reach)
+        _raise_linked(link_logp, over, j, over_reach)
+        scores, other = over[j], np.float64(other_logp[j]) + bonus
+        for c in other_firsts:
+            scores[c] = np.float64(link_logp[0, j]) + other + unit_bonus * c
+        for c in other_costs:
+            _raise_shifted(scores, plain_reach, other + unit_bonus * c, c)
+            _raise_shifted(scores, over_reach, other + unit_bonus * c, c)
         for d in range(costs.shape[0]):
-            for c in range(n_costs - costs[d]):
-                value = over_reach[c] + words[j, d] + bonus
-                over[j, c + costs[d]] = max(over[j, c + costs[d]], value)
+            _raise_shifted(scores, over_reach, words[j, d], costs[d])
         closing = 0.0 if any_ending else np.float64(link_logp[j, last])
-        for c in range(n_costs):
-            best = max(best, over[j, c] + closing)
+        best = max(best, scores.max() + closing)
     return best
 
 
@@ -233,7 +241,6 @@ def best_completions(
     costs: npt.NDArray[np.int64],
     low: int,
     high: int,
-    bonus: float,
     any_ending: bool,
 ) -> npt.NDArray[np.float64]:
     """Find the score of the best rest of a path from every vertex (Eq. A6).
@@ -242,11 +249,10 @@ def best_completions(
 
     Args:
         link_logp: ``(S, S)`` natural-log links; only ``to > from`` is read.
-        words: ``(S, D)`` best word of each distinct cost.
+        words: ``(S, D)`` best word of each distinct cost, with its bonus.
         costs: ``(D,)`` the distinct costs.
         low: Least allowed total.
         high: Most allowed total.
-        bonus: Score added per word.
         any_ending: Whether a path may end without the closing link.
 
     Returns:
@@ -267,9 +273,7 @@ def best_completions(
             for c in range(high + 1):
                 rest[j, c] = max(rest[j, c], through[i, c] + link)
         for d in range(costs.shape[0]):
-            word = words[j, d] + bonus
-            for c in range(high + 1 - costs[d]):
-                through[j, c + costs[d]] = max(through[j, c + costs[d]], rest[j, c] + word)
+            _raise_shifted(through[j], rest[j], words[j, d], costs[d])
     return rest.T.copy()
 
 
@@ -300,9 +304,9 @@ def rank_children(
     reached: npt.NDArray[np.float64],
     word_logp: npt.NDArray[np.float32],
     cost: npt.NDArray[np.int64],
+    gain: npt.NDArray[np.float64],
     completions: npt.NDArray[np.float64],
     rest: int,
-    bonus: float,
 ) -> npt.NDArray[np.float64]:
     """Find the score of the best path that goes on with each word.
 
@@ -310,9 +314,9 @@ def rank_children(
         reached: ``(S,)`` from `reach_next`.
         word_logp: ``(S, W)`` natural-log words.
         cost: ``(W,)`` cost of each column.
+        gain: ``(W,)`` bonus for each column.
         completions: ``(C+1, S)`` from `best_completions`.
         rest: Cost still to spend.
-        bonus: Score added per word.
 
     Returns:
         ``(W,)`` score; ``-inf`` where no path goes on so.
@@ -324,6 +328,6 @@ def rank_children(
             continue
         for v in range(n_words):
             if cost[v] <= rest:
-                value = reached[j] + word_logp[j, v] + bonus + completions[rest - cost[v], j]
+                value = reached[j] + word_logp[j, v] + gain[v] + completions[rest - cost[v], j]
                 best[v] = max(best[v], value)
     return best

@@ -25,8 +25,8 @@ def _log_add(a, b):  # type: ignore[no-untyped-def]
 def mass_by_cost(word_logp, cost, costs, bonus):  # type: ignore[no-untyped-def]
     """Sum the words of each distinct cost at every vertex, as natural logs.
 
-    ``word_logp`` (S, W), ``cost`` (W,), ``costs`` (D,) ascending; returns (S, D) with the bonus
-    added once per word.
+    ``word_logp`` (S, W), ``cost`` (W,), ``costs`` (D,) ascending, ``bonus`` (D,) for each; returns
+    (S, D), the bonus added.
     """
     n_vertices, n_words = word_logp.shape
     summed = np.full((n_vertices, costs.shape[0]), -np.inf)
@@ -36,7 +36,7 @@ def mass_by_cost(word_logp, cost, costs, bonus):  # type: ignore[no-untyped-def]
             if d < costs.shape[0] and costs[d] == cost[v]:
                 summed[j, d] = _log_add(summed[j, d], np.float64(word_logp[j, v]))
         for d in range(costs.shape[0]):
-            summed[j, d] += bonus
+            summed[j, d] += bonus[d]
     return summed
 
 

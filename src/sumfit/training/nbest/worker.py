@@ -18,6 +18,7 @@ from sumfit.dag import DAG
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import SumfitError
 from sumfit.length import LengthRequest, resolve_budget
+from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints import ConstraintCompiler
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.search import Candidate, GraphSearch, source_length
@@ -137,10 +138,8 @@ class Worker:
             max_expansions=spec.max_expansions,
         )
         self.ending = spec.ending or self.model.config.ending
-        bonus = spec.bonus
-        if bonus is None:
-            bonus = 0.0 if spec.is_exact else self.model.config.bonus_for(spec.unit)
-        self.bonus = bonus
+        wanted = Options(bonus=0.0 if spec.bonus is None and spec.is_exact else spec.bonus)
+        self.bonus = length_bonus(wanted, self.model.config, spec.unit)
         self._constraints = ConstraintCompiler(self.model)
         self._backend: Backend | None = None
 
