@@ -139,7 +139,7 @@ def test_the_command_stores_what_it_chose(
     assert result.exit_code == 0, result.output
     tables = json.loads(result.stdout)
     titles = [" ".join(table["title"].split()[:2]) for table in tables]
-    assert titles == ["Bonus for"] * 3 + ["MBR under", "MBR over"]
+    assert titles == ["Bonus per"] * 3 + ["MBR under", "MBR over"]
     after = json.loads((model / "config.json").read_text(encoding="utf-8"))
     for table, unit in zip(tables, ("chars", "words", "tokens"), strict=False):
         (chosen,) = [row["bonus"] for row in table["rows"] if row[""] == "chosen"]
