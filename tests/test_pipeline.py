@@ -231,6 +231,32 @@ def test_a_ranking_that_loses_hypotheses_is_no_ranking(
         fit(texts[0], max_chars=40, rerank=Lossy())
 
 
+def test_what_scores_below_another_is_never_called_optimal(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    class Last:
+        name = "last"
+        n_candidates = 4
+
+        def rerank(self, source_text: str, texts: Any, nbest: Any) -> list[int]:
+            assert len(texts) == len(nbest) == 4
+            return [3, 0, 1, 2]
+
+    plain = fit(texts[0], max_chars=40, n_best=4)
+    assert plain.optimal
+    assert plain.gap == 0
+    for one in plain.alternatives:
+        assert not one.optimal
+        assert one.gap == pytest.approx(plain.score - one.score)
+        assert one.gap > 0
+    chosen = fit(texts[0], max_chars=40, n_best=4, rerank=Last())
+    best = next(one for one in chosen.alternatives if one.text == plain.text)
+    assert not chosen.optimal
+    assert chosen.gap == pytest.approx(plain.score - chosen.score)
+    assert best.optimal
+    assert best.gap == 0
+
+
 def test_an_object_may_rerank(fit: Summarizer, texts: tuple[str, ...]) -> None:
     class Last:
         name = "last"

@@ -63,15 +63,17 @@ class ResultMaker:
             The summary.
         """
         alternatives: tuple[Summary, ...] = ()
+        top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
         for candidate in reversed(candidates[: self.options.n_best]):
             found = candidate.hypothesis
+            is_top = found.score >= top.score  # else a better one is known, whatever is proved
             summary = Summary(
                 text=request.compose(candidate.text),
                 length=request.measure(candidate.text, tokenizer=self.tokenizer),
                 log_prob=found.log_prob,
                 score=found.score,
-                optimal=found.optimal,
-                gap=found.gap,
+                optimal=is_top and top.optimal,
+                gap=top.score - found.score + top.gap,
                 complete=ends_completely(candidate.text),
                 rank=candidate.rank,
                 bonus=bonus.per_token,
