@@ -108,10 +108,12 @@ def test_validation_texts_keep_all_references_in_the_order_of_the_split(data_dir
 def test_long_summaries_are_dropped_with_the_reason_and_long_sources_cut(data_dir, tmp_path):
     spec = SetSpec("news", train="train.jsonl.xz")
     by_graph = run(data_dir, tmp_path / "a", spec, max_source=10, min_vertices=22, max_vertices=30)
-    n_long = by_graph.dropped["train", "news", "summary is longer than the graph allows"]
+    reason = "summary is longer than the graph allows (at most 28 pieces)"
+    n_long = by_graph.dropped["train", "news", reason]
     by_limit = run(data_dir, tmp_path / "b", spec, max_source=10, max_target=20)
     assert n_long > 20
-    assert n_long == by_limit.dropped["train", "news", "summary is longer than max_target allows"]
+    reason = "summary is longer than max_target allows (20 pieces)"
+    assert n_long == by_limit.dropped["train", "news", reason]
     corpus = PackedCorpus.open(tmp_path / "a", "train")
     assert corpus.source_lengths.max() == 10
     assert corpus.target_lengths.max() == 20
@@ -188,3 +190,22 @@ def test_new_weights_hold_without_packing_again(data_dir, tmp_path):
     changed = corpus.reweighted([PackedSet("news", "gigaword", 0.5), PackedSet("z", "natural", 9)])
     assert [entry.weight for entry in changed.meta.sets] == [2.0, 0.5]
     assert np.shares_memory(changed.source_tokens, corpus.source_tokens)
+
+
+def test_a_file_of_which_nothing_can_be_used_is_an_error(data_dir, tmp_path):
+    (data_dir / "empty.jsonl").write_text("")
+    (data_dir / "long.jsonl").write_text(json.dumps({"source": "a", "summary": "one two " * 20}))
+    specs = (
+        SetSpec("news", train="train.jsonl.xz", valid="empty.jsonl"),
+        SetSpec("more", train="train.jsonl.xz"),  # all of it stands in the other: no mistake
+        SetSpec("long", train="long.jsonl"),
+    )
+    with pytest.raises(ConfigError) as caught:
+        run(data_dir, tmp_path, *specs, max_target=20)
+    assert str(caught.value) == (
+        "set news: its valid file holds no usable pair\n"
+        "set long: its train file holds no usable pair "
+        "(1 times summary is longer than max_target allows (20 pieces))"
+    )
+    assert not (tmp_path / "meta.json").exists()
+    assert "duplicate" in (tmp_path / "report.txt").read_text()

@@ -153,8 +153,7 @@ class Worker:
             elif "<unk>" in flat[row][1][0] and not with_texts:
                 dropped["summary holds <unk>"] += 1
             elif len(target) > (limit := self._limit(min(len(source), options.max_source))):
-                why = "max_target" if limit == options.max_target else "the graph"
-                dropped[f"summary is longer than {why} allows"] += 1
+                dropped[self._too_long(limit)] += 1
             else:
                 rows.append(row)
                 n_cut += len(source) > options.max_source
@@ -175,6 +174,13 @@ class Worker:
         options = self._options
         n_vertices = max(int(np.ceil(options.vertex_scale * n_source)), options.min_vertices)
         return min(options.max_target, min(n_vertices, options.max_vertices) - 2)
+
+    def _too_long(self, limit: int) -> str:
+        options = self._options
+        if limit == options.max_target:
+            return f"summary is longer than max_target allows ({limit} pieces)"
+        most = options.max_vertices - 2
+        return f"summary is longer than the graph allows (at most {most} pieces)"
 
     def _flat(self, rows: list[list[int]]) -> npt.NDArray[Any]:
         return np.fromiter(itertools.chain.from_iterable(rows), dtype=self._dtype)

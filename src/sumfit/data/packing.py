@@ -40,6 +40,9 @@ __all__ = ["PackReport", "pack_corpus"]
 
 _BLOCK_BYTES = 1 << 20
 _BLOCK_PAIRS = 2048
+_HELD_OUT = "source is in a validation or test file"
+_DUPLICATE = "duplicate"
+_BEYOND = "beyond the first"
 
 
 @dataclass(slots=True)
@@ -97,7 +100,8 @@ def pack_corpus(
         What was kept and dropped.
 
     Raises:
-        ConfigError: If two sets have one name or files are missing; all are listed.
+        ConfigError: If two sets have one name, files are missing, or nothing of a file can be
+            used; all are listed.
     """
     options = options or PackOptions()
     data_dir, output = Path(data_dir), Path(output)
@@ -128,12 +132,37 @@ def pack_corpus(
             n_done = sink.take(packed)
             if on_progress:
                 on_progress(f"{sets[packed.set_index].name} {packed.split}", n_done)
+    (output / "report.txt").write_text("\n".join(sink.report.lines()) + "\n", encoding="utf-8")
+    if problems := list(_without_pairs(sets, sink.report)):
+        raise ConfigError("\n".join(problems))
     meta = CorpusMeta(
         CORPUS_FORMAT, tokenizer.fingerprint, tokenizer.vocab_size, options.max_source, packed_sets
     )
     write_meta(output, meta)
-    (output / "report.txt").write_text("\n".join(sink.report.lines()) + "\n", encoding="utf-8")
     return sink.report
+
+
+def _without_pairs(sets: Sequence[SetSpec], report: PackReport) -> Iterator[str]:
+    """Name the files with no pair that can be used, and why: training would not miss them.
+
+    A file whose good pairs all stand in another file too is none of them.
+    """
+    for spec in sets:
+        for split in ("train", "valid"):
+            kept = sum(report.kept[split, spec.name, entry.profile] for entry in spec.packed_sets)
+            reasons = {
+                reason: n
+                for (a, b, reason), n in report.dropped.items()
+                if (a, b) == (split, spec.name)
+            }
+            if not spec.has(split) or kept or any(map(_is_elsewhere, reasons)):
+                continue
+            why = "; ".join(f"{n:,} times {reason}" for reason, n in reasons.items())
+            yield f"set {spec.name}: its {split} file holds no usable pair" + (why and f" ({why})")
+
+
+def _is_elsewhere(reason: str) -> bool:
+    return reason == _DUPLICATE or reason == _HELD_OUT or reason.startswith(_BEYOND)
 
 
 class _Sink:
@@ -190,11 +219,11 @@ class _Sink:
                 self._held_out.add(source_hash)
             reason = ""
             if split == "train" and source_hash in self._held_out:
-                reason = "source is in a validation or test file"
+                reason = _HELD_OUT
             elif split != "test" and pair_hash in self._seen:
-                reason = "duplicate"
+                reason = _DUPLICATE
             elif split == "valid" and self._n_valid[name] >= self._options.max_valid:
-                reason = f"beyond the first {self._options.max_valid} of validation"
+                reason = f"{_BEYOND} {self._options.max_valid} of validation"
             if reason:
                 keep[row] = False
                 self.report.dropped[split, name, reason] += 1
