@@ -86,3 +86,14 @@ def test_graph_that_emits_no_word_is_an_error(method):
     dag = DAG.from_dense(np.zeros((3, 1)), links)
     with pytest.raises(InfeasibleBudgetError, match="no path emits a word"):
         decode(dag, method=method, unit_cost=[1], budget=LengthBudget(max=1))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["greedy", "lookahead"])
+def test_a_vertex_without_words_is_passed_over_in_silence(method):
+    with np.errstate(divide="ignore"):
+        links = np.log([[0, 0.9, 0.1, 0], [0, 0, 0.5, 0.5], [0, 0, 0, 1], [0, 0, 0, 0]])
+        words = np.log([[1, 0], [0, 0], [0.5, 0.5], [1, 0]])
+    graph = DAG.from_dense(words, links)
+    found = decode(graph, unit_cost=[1, 1], budget=LengthBudget(max=9), method=method).best
+    assert found.path == (2,)

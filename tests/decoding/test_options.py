@@ -9,7 +9,14 @@ import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import METHODS, DecodeOptions, decode, decode_all_lengths, get_decoder
-from sumfit.errors import BudgetError, ConfigError, ConstraintError, GraphError
+from sumfit.decoding.constraints import Constraints
+from sumfit.errors import (
+    BudgetError,
+    ConfigError,
+    ConstraintError,
+    GraphError,
+    InfeasibleBudgetError,
+)
 from sumfit.length import LengthBudget
 
 
@@ -31,10 +38,12 @@ BAD = {
     "bonus must be a finite number of nats, was inf": {"bonus": float("inf")},
     "bonus must be a finite number of nats, was 'much'": {"bonus": "much"},
     "unit_bonus must be a finite number of nats, was nan": {"unit_bonus": float("nan")},
+    "bonus must be between -100 and 100 nats, was 1000": {"bonus": 1000},
     "ending must be 'eos' or 'any', was 'stop'": {"ending": "stop"},
     "seed must be a whole number, was 1.5": {"seed": 1.5},
     "decode has no such option": {"beams": 3},
     "method must be one of ": {"method": "magic"},
+    "method must be one of diverse, ": {"method": ["seqmap"]},
 }
 
 
@@ -47,6 +56,7 @@ def test_bad_option_is_one_config_error_that_names_it(text: str) -> None:
 
 BAD_BUDGETS = {
     "unit_cost[1] is -1; a cost must be 0 or more": {"unit_cost": [1, -1, 1]},
+    "unit_cost[1] is -4294967296; a cost must be 0 or more": {"unit_cost": [1, -(2**32), 1]},
     "first_cost[0] is -2; a cost must be 0 or more": {"first_cost": [-2, 0, 0]},
     "unit_cost must be (V,), one cost per vocabulary id, was (1, 3)": {"unit_cost": [[1, 1, 1]]},
     "unit_cost must hold whole numbers, was of type float64": {"unit_cost": [1.0, 1.0, 1.0]},
@@ -118,3 +128,31 @@ def test_all_lengths_checks_options_too() -> None:
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_every_registered_method_is_there(method: str) -> None:
     assert callable(get_decoder(method))
+
+
+def test_constraints_that_are_not_compiled_are_refused() -> None:
+    constraints = Constraints(repeat_words=False)
+    with pytest.raises(ConstraintError, match=r"constraints must be compiled for one text, was"):
+        decode(tiny(), unit_cost=[1, 1, 1], budget=LengthBudget(max=2), constraints=constraints)
+
+
+def test_costs_of_different_lengths_are_refused() -> None:
+    with pytest.raises(
+        BudgetError, match=r"^unit_cost must be \(V,\), one cost per vocabulary id: "
+    ):
+        decode(tiny(), unit_cost=[[1], [1, 2]], budget=LengthBudget(max=2))
+
+
+def test_a_path_search_cut_short_blames_its_limit_not_the_budget() -> None:
+    with pytest.raises(InfeasibleBudgetError) as caught:
+        decode(
+            tiny(),
+            unit_cost=[1, 1, 1],
+            budget=LengthBudget(max=2),
+            method="pathmap",
+            n_best=2,
+            max_expansions=1,
+        )
+    assert str(caught.value) == (
+        "no path that meets the budget was found in 1 expansions; raise max_expansions"
+    )

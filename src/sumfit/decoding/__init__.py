@@ -66,7 +66,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-@lru_cache(maxsize=64)
 def get_decoder(method: str) -> Decoder:
     """Look up the function of a decoding method.
 
@@ -79,10 +78,14 @@ def get_decoder(method: str) -> Decoder:
     Raises:
         ConfigError: If there is no such method.
     """
-    target = METHODS.get(method)
-    if target is None:
+    if not isinstance(method, str) or method not in METHODS:
         known = ", ".join(sorted(METHODS))
         raise ConfigError(f"method must be one of {known}, was {method!r}")
+    return _load_decoder(METHODS[method])
+
+
+@lru_cache(maxsize=64)
+def _load_decoder(target: str) -> Decoder:
     module, function = target.split(":")
     return cast(Decoder, getattr(importlib.import_module(f"{__name__}.{module}"), function))
 

@@ -70,7 +70,8 @@ def walk(dag: DAG, options: DecodeOptions, *, method: str, word_weight: float) -
     vertices: list[int] = []
     here = 0
     while here != last:
-        worth = np.where(usable, links[here] + word_weight * best_word, -np.inf)
+        worth = links[here] + word_weight * np.where(usable, best_word, 0.0)
+        worth[~usable] = -np.inf
         worth[: here + 1] = -np.inf
         if here == 0:
             worth[last] = -np.inf

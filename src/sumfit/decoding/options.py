@@ -28,6 +28,7 @@ Ending = Literal["eos", "any"]
 CostArray = npt.NDArray[np.int32]
 
 _MOST = 2**31 - 1
+_MOST_BONUS = 100.0  # nats a word; its exponential over a whole sequence stays a number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +92,11 @@ class DecodeOptions:
             value = getattr(self, name)
             if not _is_real(value) or not math.isfinite(value):
                 raise ConfigError(f"{name} must be a finite number of nats, was {value!r}")
+            if abs(value) > _MOST_BONUS:
+                raise ConfigError(
+                    f"{name} must be between -{_MOST_BONUS:g} and {_MOST_BONUS:g} nats, "
+                    f"was {value!r}"
+                )
         for name in ("beam_size", "words_per_vertex", "n_best", "max_expansions"):
             value = getattr(self, name)
             if name == "words_per_vertex" and value is None:
@@ -115,12 +121,17 @@ class DecodeOptions:
 
         Raises:
             BudgetError: If there is not one cost per vocabulary id.
-            ConstraintError: If the constraints were compiled for another vocabulary.
+            ConstraintError: If the constraints are not compiled, or for another vocabulary.
         """
         if self.unit_cost.shape != (dag.vocab_size,):
             raise BudgetError(
                 f"unit_cost must be (V,) = ({dag.vocab_size},), was {self.unit_cost.shape}; "
                 "give one cost per vocabulary id"
+            )
+        if self.constraints is not None and not hasattr(self.constraints, "vocab_size"):
+            raise ConstraintError(
+                f"constraints must be compiled for one text, was {self.constraints!r}; "
+                "give Constraints(...).compile(tokenizer, lexicon, source_text)"
             )
         if self.constraints is not None and self.constraints.vocab_size != dag.vocab_size:
             raise ConstraintError(
@@ -158,18 +169,21 @@ Decoder = Callable[..., NBest]
 
 
 def _costs(values: npt.ArrayLike | Sequence[int], name: str) -> CostArray:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # lists of different lengths
+        raise BudgetError(f"{name} must be (V,), one cost per vocabulary id: {error}") from error
     if array.ndim != 1:
         raise BudgetError(f"{name} must be (V,), one cost per vocabulary id, was {array.shape}")
     if array.dtype == np.int32:
         whole = array
     elif array.dtype.kind in "iu":
-        whole = np.minimum(array, _MOST).astype(np.int32)
+        whole = np.clip(array, -1 if array.dtype.kind == "i" else 0, _MOST).astype(np.int32)
     else:
         raise BudgetError(f"{name} must hold whole numbers, was of type {array.dtype}")
     if whole.size and whole.min() < 0:
         where = int(np.argmin(whole))
-        raise BudgetError(f"{name}[{where}] is {int(whole[where])}; a cost must be 0 or more")
+        raise BudgetError(f"{name}[{where}] is {int(array[where])}; a cost must be 0 or more")
     return np.ascontiguousarray(whole)
 
 

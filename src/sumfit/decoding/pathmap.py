@@ -199,6 +199,11 @@ def _best_first(problem: SearchProblem) -> NBest:
             f"no path among the best {n_expanded} prefixes meets the budget and obeys the "
             "constraints; raise the limit, raise max_expansions or relax a constraint"
         )
+    if not found and frontier:
+        raise InfeasibleBudgetError(
+            f"no path that meets the budget was found in {n_expanded} expansions; "
+            "raise max_expansions"
+        )
     if not found:
         raise infeasible(problem)
     is_complete = len(found) == problem.options.n_best or not frontier
