@@ -13,7 +13,13 @@ import pytest
 
 from sumfit.data.packing import pack_corpus
 from sumfit.data.sets import SetSpec
-from sumfit.errors import ConfigError, DataFormatError, IncompatibleModelError
+from sumfit.errors import (
+    ConfigError,
+    DataFormatError,
+    IncompatibleModelError,
+    ModelFormatError,
+    ModelNotFoundError,
+)
 from sumfit.rerank.mbr import pairwise_gains
 from sumfit.text import Tokenizer
 from sumfit.text.split import split_words
@@ -192,3 +198,11 @@ def test_damaged_parts_are_named(place: Path, tmp_path: Path) -> None:
         Lists.load(path)
     with pytest.raises(DataFormatError, match="holds no n-best lists"):
         read_meta(tmp_path)
+
+
+def test_a_model_that_is_not_there_or_damaged_is_named(place: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match=r"config\.json is not there; give a checkpoint"):
+        make_lists(spec(place, tmp_path / "l", model=str(tmp_path)), n_workers=1)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ModelFormatError, match=r"config\.json is damaged .*; save the model again"):
+        make_lists(spec(place, tmp_path / "l", model=str(tmp_path)), n_workers=1)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sumfit.data.folds import Fold
 from sumfit.decoding import METHODS
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, ModelFormatError, ModelNotFoundError
 
 __all__ = ["NbestSpec", "interval", "was_trained_on", "with_texts"]
 
@@ -179,10 +179,14 @@ def was_trained_on(spec: NbestSpec) -> bool:
 
     Returns:
         The verdict, from the recipe in the model's ``config.json``; ``False`` if it has none.
+
+    Raises:
+        ModelNotFoundError: If the model has no ``config.json``.
+        ModelFormatError: If that is damaged.
     """
     if spec.corpus and spec.split != "train":
         return False
-    config = json.loads((Path(spec.model) / "config.json").read_text(encoding="utf-8"))
+    config = _read_config(Path(spec.model))
     data = config.get("recipe", {}).get("data", {})
     sets = data.get("sets", [])
     left_out = data.get("leave_out", "")
@@ -193,3 +197,13 @@ def was_trained_on(spec: NbestSpec) -> bool:
         return any(entry["train"] and path.endswith(entry["train"]) for entry in sets)
     names = {entry["name"] for entry in sets}
     return bool(names & set(spec.sets)) if spec.sets else bool(names)
+
+
+def _read_config(model: Path) -> dict[str, Any]:
+    file = model / "config.json"
+    if not file.is_file():
+        raise ModelNotFoundError(f"{file} is not there; give a checkpoint or a model directory")
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (UnicodeDecodeError, ValueError, TypeError) as error:
+        raise ModelFormatError(f"{file} is damaged ({error}); save the model again") from error
