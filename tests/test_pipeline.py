@@ -218,6 +218,9 @@ def test_an_object_may_rank_the_hypotheses_of_a_graph(
         plain.alternatives[1].text,
     ]
     assert summary.rank == 3
+    for one in (summary, *summary.alternatives):
+        assert not one.optimal
+        assert one.gap == pytest.approx(plain.score - one.score)
 
 
 def test_a_ranking_that_loses_hypotheses_is_no_ranking(

@@ -300,6 +300,8 @@ class GraphSearch:
             elif request.accepts(text, tokenizer=self.tokenizer) and (
                 not must_end or ends_completely(text)
             ):
+                if order is not None:  # the best score may never be looked at
+                    hypothesis = _behind(hypothesis, found[0])
                 kept.append(Candidate(text, hypothesis, rank))
         return kept, least_excess
 
@@ -319,6 +321,12 @@ class GraphSearch:
             return False
         pieces = self.tokenizer.piece_bytes
         return all(pieces[int(word)].isascii() for word in self.dag.word_ids)
+
+
+def _behind(hypothesis: Hypothesis, best: Hypothesis) -> Hypothesis:
+    """The hypothesis with the gap that the best score of its list leaves it."""
+    gap = max(0.0, best.score + best.gap - hypothesis.score)
+    return replace(hypothesis, optimal=best.optimal and gap == 0, gap=gap)
 
 
 def _lowered(budget: LengthBudget, high: int) -> LengthBudget:
