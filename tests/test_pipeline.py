@@ -316,6 +316,26 @@ def test_many_limits_are_what_each_alone_is(
         assert type(one.error) is type(alone.error)
 
 
+def test_a_limit_has_the_graph_that_it_has_alone(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    text, limits = f"{texts[0]} {texts[1]}", [12, 40, 3, 60, 160, 500]
+    sizes = {fit.graph(text, max_chars=limit).n_vertices for limit in (12, 60, 160)}
+    assert len(sizes) == 2  # the longest limit asks for a larger graph
+    several = fit(text, max_chars=limits, on_error="return", n_best=2)
+    assert [one.limit for one in several] == limits
+    for limit, one in zip(limits, several, strict=True):
+        alone = fit(text, max_chars=limit, on_error="return", n_best=2)
+        assert (one.text, one.origin, type(one.error)) == (
+            alone.text,
+            alone.origin,
+            type(alone.error),
+        )
+        if one.origin == "model" and one.error is None:
+            assert one.log_prob == alone.log_prob
+            assert [other.text for other in one.alternatives] == [
+                other.text for other in alone.alternatives
+            ]
+
+
 def test_a_short_source_is_returned_as_it_is(fit: Summarizer) -> None:
     summary = fit("  Ferry service\tresumes\u00a0tomorrow. ", max_chars=60)
     assert summary.text == "Ferry service resumes tomorrow."

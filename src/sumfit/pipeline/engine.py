@@ -87,7 +87,12 @@ class Engine:
         Returns:
             For each text its summaries, in order; what failed has its ``error`` set.
         """
-        prepared = [self.prepare(job, options) for job in jobs]
+        parts = [
+            (number, places, item)
+            for number, job in enumerate(jobs)
+            for item, places in self.prepare(job, options).by_graph()
+        ]
+        prepared = [item for _, _, item in parts]
         wanted = [item.graph for item in prepared if item.graph is not None]
         started = time.perf_counter()
         graphs = iter(self.backend.graphs(wanted) if wanted else [])
@@ -96,16 +101,17 @@ class Engine:
         started = time.perf_counter()
         together = self._on_device(prepared, dags, options)
         decode_s = (time.perf_counter() - started) / max(1, len(together))
-        results = []
-        for number, (item, dag) in enumerate(zip(prepared, dags, strict=True)):
-            early = {0: together[number]} if number in together else None
+        results: list[dict[int, Summary]] = [{} for _ in jobs]
+        for row, ((number, places, item), dag) in enumerate(zip(parts, dags, strict=True)):
+            early = {0: together[row]} if row in together else None
             timings = {
                 "encode": item.encode_s,
                 "forward": forward_s if dag else 0.0,
                 "decode": decode_s if early else 0.0,
             }
-            results.append(self.finish(item, dag, options, timings, early))
-        return results
+            found = self.finish(item, dag, options, timings, early)
+            results[number] |= zip(places, found, strict=True)
+        return [[by_place[place] for place in sorted(by_place)] for by_place in results]
 
     def prepare(self, job: Job, options: Options) -> Prepared:
         """Normalise and encode a text, resolve its limits, choose its graph's size.
@@ -121,17 +127,23 @@ class Engine:
         try:
             source = self.source(job.text, options)
         except SumfitError as error:
-            return Prepared(None, [error] * len(job.lengths), None, 0.0)
+            return Prepared(None, [error] * len(job.lengths), [None] * len(job.lengths), 0.0)
         requests: list[LengthRequest | SumfitError] = []
         for length in job.lengths:
             try:
                 requests.append(self.request(length, source))
             except SumfitError as error:
                 requests.append(error)
-        undone = [item for item in self._good(requests) if not self._is_kept(source, item, options)]
         refusal = self._refusal(source)
-        graph = self.graph_request(source, undone) if undone and not refusal else None
-        return Prepared(source, requests, graph, time.perf_counter() - started, refusal)
+        graphs = [
+            None
+            if refusal
+            or isinstance(request, SumfitError)
+            or self._is_kept(source, request, options)
+            else self.graph_request(source, [request])
+            for request in requests
+        ]
+        return Prepared(source, requests, graphs, time.perf_counter() - started, refusal)
 
     def source(self, text: object, options: Options) -> Source:
         """Normalise and encode a text.

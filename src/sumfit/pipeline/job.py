@@ -7,7 +7,7 @@ Owns how texts and length keywords pair up. Does not own what a length keyword m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sumfit.errors import BudgetError, SumfitError
@@ -42,16 +42,45 @@ class Prepared:
     Attributes:
         source: The text, or ``None`` if it cannot be used.
         requests: One for each summary wanted, or the error that stands in its place.
-        graph: What to ask of the backend; ``None`` if no summary needs the model.
+        graphs: For each request what to ask of the backend, ``None`` if it needs no graph.
         encode_s: Seconds that making it ready took.
         refusal: Why the model cannot read the text, if it cannot.
     """
 
     source: Source | None
     requests: Sequence[LengthRequest | SumfitError]
-    graph: GraphRequest | None
+    graphs: Sequence[GraphRequest | None]
     encode_s: float
     refusal: SumfitError | None = None
+
+    @property
+    def graph(self) -> GraphRequest | None:
+        """The largest of the graphs."""
+        wanted = [graph for graph in self.graphs if graph is not None]
+        return max(wanted, key=lambda graph: graph.n_vertices) if wanted else None
+
+    def by_graph(self) -> list[tuple[Prepared, list[int]]]:
+        """Part the requests, so that each has the graph that it would have alone.
+
+        Returns:
+            Jobs whose graphs are of one size, with the places of their requests; what needs no
+            graph goes with the first.
+        """
+        sizes = [graph.n_vertices if graph is not None else 0 for graph in self.graphs]
+        distinct = sorted(set(sizes) - {0})
+        if len(distinct) < 2:
+            return [(self, list(range(len(sizes))))]
+        parts = []
+        for size in distinct:
+            taken = (0, size) if size == distinct[0] else (size,)
+            places = [place for place, own in enumerate(sizes) if own in taken]
+            part = replace(
+                self,
+                requests=[self.requests[place] for place in places],
+                graphs=[self.graphs[place] for place in places],
+            )
+            parts.append((part, places))
+        return parts
 
 
 def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:

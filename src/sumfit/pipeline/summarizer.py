@@ -101,8 +101,9 @@ class Summarizer:
 
         A string gives a `Summary`; a list (or other sized collection) a list; any other iterable
         an iterator that works a bounded number of texts ahead. With ``limits=[...]`` each text
-        gives a list of summaries, one per limit, from one forward pass; with one text, a list as
-        a limit (``max_chars=[30, 60]``) means the same, with many texts one limit for each.
+        gives a list of summaries, one per limit, each what it would be alone, from one forward
+        pass (another one for limits so long that they ask for a larger graph); with one text, a
+        list as a limit (``max_chars=[30, 60]``) means the same, with many texts one for each.
 
         Args:
             texts: A string, or an iterable of strings.
