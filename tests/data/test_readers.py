@@ -150,6 +150,19 @@ def test_a_truncated_archive_is_an_error_that_names_the_file(tmp_path, suffix):
         list(read_pairs(path))
 
 
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:400] + b"x" * 400])
+def test_a_damaged_zst_file_is_an_error_too(tmp_path, damage):
+    zstandard = pytest.importorskip("zstandard")
+    rows = b"\n".join(b'{"text": "%d"}' % (number * 7**20) for number in range(2000))
+    frames = [zstandard.ZstdCompressor().compress(part) for part in (rows, b"\n", rows)]
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(b"".join(frames))
+    assert sum(1 for _ in read_rows(path)) == 4000
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(DataFormatError, match=r"a\.jsonl\.zst: damaged after line \d+"):
+        list(read_rows(path))
+
+
 def test_missing_files_and_unknown_formats_say_what_is_wrong(tmp_path):
     with pytest.raises(DataFormatError, match=r"cannot read .*none\.jsonl: No such file"):
         list(read_pairs(tmp_path / "none.jsonl"))

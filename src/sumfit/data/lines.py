@@ -16,7 +16,7 @@ import lzma
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from sumfit.errors import DataFormatError, MissingExtraError
 
@@ -26,6 +26,7 @@ OnBad = Literal["raise", "skip"]
 
 COMPRESSED = (".gz", ".xz", ".zst")
 _MAX_MESSAGES = 20
+_PACKED_BYTES = 16_384  # read at once
 
 
 @dataclass(slots=True)
@@ -83,10 +84,50 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     except ImportError as error:
         raw.close()
         raise MissingExtraError("zstandard", "zstd") from error
-    stream: IO[bytes] = io.BufferedReader(
-        zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=True)
-    )
-    return stream
+    return io.BufferedReader(_ZstdStream(raw, zstandard))
+
+
+class _ZstdStream(io.RawIOBase):
+    """A decompressed file; unlike the package's own reader it notices where one breaks off."""
+
+    def __init__(self, raw: IO[bytes], zstandard: Any) -> None:
+        super().__init__()
+        self._raw = raw
+        self._zstandard = zstandard
+        self._frame: Any = None  # the frame begun
+        self._packed = b""  # read behind the end of a frame
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        while not self._ready:
+            data = self._packed or self._raw.read(_PACKED_BYTES)
+            if not data:
+                if self._frame is not None:
+                    raise EOFError("the file ended within a frame")
+                return 0
+            self._unpack(data)
+        count = min(len(target), len(self._ready))
+        target[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _unpack(self, data: bytes) -> None:
+        if self._frame is None:
+            self._frame = self._zstandard.ZstdDecompressor().decompressobj()
+        try:
+            self._ready = memoryview(self._frame.decompress(data))
+        except self._zstandard.ZstdError as error:
+            raise OSError(str(error)) from error
+        self._packed = b""
+        if self._frame.eof:
+            self._packed, self._frame = self._frame.unused_data, None
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def iter_lines(
