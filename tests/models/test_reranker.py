@@ -111,6 +111,20 @@ def test_features_reach_the_scores() -> None:
     assert changed[0, 0] == logits[0, 0]
 
 
+def test_without_an_encoder_features_are_all_that_is_read() -> None:
+    model = make(encoder="none", n_features=3)
+    assert {name.split(".")[0] for name, _ in model.named_parameters()} == {"head"}
+    features = torch.randn(2, 3, 3)
+    logits = model(SOURCE, CANDIDATES, features)
+    assert torch.isneginf(logits[1, 2])
+    torch.testing.assert_close(model(SOURCE + 9, CANDIDATES, features), logits)
+    torch.testing.assert_close(
+        model(SOURCE[:1], CANDIDATES[:1, 1:], features[:1, 1:]), logits[:1, 1:]
+    )
+    features[0, 1] += 1
+    assert model(SOURCE, CANDIDATES, features)[0, 1] != logits[0, 1]
+
+
 def test_gradients_are_finite_with_missing_candidates(model: Reranker) -> None:
     model.train()
     logits = model(SOURCE, CANDIDATES)
@@ -133,6 +147,8 @@ def test_the_mean_is_over_real_rows() -> None:
         ({"n_candidates": 0}, "n_candidates must be at least 1, was 0"),
         ({"max_source": 20}, "max_source 20 and max_candidate 8 must be at most n_positions 16"),
         ({"rank_embedding": 1}, "rank_embedding must be bool, was 1"),
+        ({"encoder": "none"}, "n_features above 0, were 'pooled' and 0"),
+        ({"encoder": "none", "head": "rank", "n_features": 3}, "head must be 'pooled'"),
         ({"depth": 2}, "unknown architecture field 'depth'"),
     ],
 )

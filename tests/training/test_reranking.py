@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from sumfit.errors import ConfigError, IncompatibleModelError
+from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError
 from sumfit.models import DAT, DATConfig, save_model
 from sumfit.rerank.neural import NeuralReranker
 from sumfit.text import Tokenizer
@@ -199,6 +199,96 @@ def test_the_exported_reranker_finds_it_too(place: Path, tmp_path: Path) -> None
     assert loaded.rerank("bank rate library", texts, nbest)[0] == 1
     network, _ = load_reranker(result.best)
     assert network.shape == loaded.config.architecture
+
+
+LIGHT = """
+[encoder]
+start = "none"
+[phrases]
+files = ["{pairs}"]
+least_words = 1
+least_pairs = 1
+[model]
+n_candidates = 6
+head_width = 4
+[loss]
+kind = "risk"
+[optimizer]
+lr = 1e-2
+warmup_steps = 5
+ema_decay = 0.9
+[run]
+max_steps = 60
+precision = "fp32"
+save_every = 0
+"""
+
+
+@pytest.fixture
+def light(place: Path, tmp_path: Path) -> RerankerRecipe:
+    """A recipe without an encoder; summaries of its pairs keep the word that marks the best."""
+    pairs = tmp_path / "pairs.jsonl"
+    source = "bank rate library water bridge storm"
+    pairs.write_text(json.dumps({"source": source, "summary": "storm"}) + "\n")
+    path = tmp_path / "light.toml"
+    path.write_text(LIGHT.format(pairs=pairs))
+    words = [f"train={place / 'train'}", f"valid={place / 'valid'}", f"output_dir={tmp_path / 'l'}"]
+    return load_reranker_recipe(path, words)
+
+
+def test_a_marked_candidate_is_found_without_an_encoder(
+    light: RerankerRecipe, tmp_path: Path
+) -> None:
+    from sumfit.hypothesis import Hypothesis
+
+    result = train_reranker(light, device="cpu", n_workers=1)
+    assert result is not None
+    assert result.scores["won"] > 0.9
+    assert result.best is not None
+    folder = export_reranker(result.best, tmp_path / "r", precisions=["int8"])
+    assert {path.name for path in folder.iterdir()} == {"config.json", "model.onnx", "phrases.npz"}
+    loaded = NeuralReranker(folder)
+    texts = ["bank rate", "library water storm", "bridge bank"]
+    nbest = [Hypothesis((5, 6), -1.0, -1.0, 2)] * 3
+    assert loaded.rerank("bank rate library", texts, nbest)[0] == 1
+    network, config = load_reranker(result.best)
+    scores = np.array([one.score for one in nbest])
+    features = torch.from_numpy(loaded._features("bank rate", texts, nbest, scores))[None]
+    ids = torch.ones(1, 3, 1, dtype=torch.int64)
+    with torch.no_grad():
+        logits = network(ids[:, 0], ids, features)[0].numpy()
+    np.testing.assert_allclose(loaded.score("bank rate", texts, nbest), logits, atol=1e-4)
+    assert config["profiles"] == ["natural"]
+    (folder / "phrases.npz").unlink()
+    with pytest.raises(ModelFormatError, match=r"phrases\.npz is missing; the directory of a re"):
+        NeuralReranker(folder)
+
+
+def test_a_table_of_phrases_is_needed_and_kept(place: Path, light: RerankerRecipe) -> None:
+    lists = [f"train={place / 'train'}", f"valid={place / 'valid'}"]
+    path = light.output.parent / "light.toml"
+    with pytest.raises(ConfigError, match=r"phrases\.files or phrases\.table must be given"):
+        load_reranker_recipe(path, [*lists, "phrases.files=[]"])
+    with pytest.raises(ConfigError, match="head must be 'pooled', was 'rank'"):
+        load_reranker_recipe(path, [*lists, "model.head=rank"])
+    missing = load_reranker_recipe(path, [*lists, "phrases.table=nowhere.npz"])
+    with pytest.raises(ConfigError, match=r"there is no table of phrases nowhere\.npz"):
+        train_reranker(missing, device="cpu", n_workers=1, prepare_only=True)
+    train_reranker(light, device="cpu", n_workers=1, prepare_only=True)
+    table = light.output / "phrases.npz"
+    before = table.stat().st_mtime_ns
+    train_reranker(light, device="cpu", n_workers=1, prepare_only=True)
+    assert table.stat().st_mtime_ns == before
+
+
+def test_the_recipe_of_the_shipped_reranker_is_valid_and_leaves_the_report_alone() -> None:
+    folder = Path(__file__).resolve().parents[2] / "recipes"
+    found = load_reranker_recipe(folder / "reranker-light.toml", [])
+    assert found.encoder.start == "none"
+    data = [spec.data for spec in (*found.train, *found.valid)]
+    assert all(name.endswith("/valid.jsonl.xz") for name in data)
+    assert not any("/gigaword/" in name for name in data)
+    assert all(name.endswith("/train.jsonl.xz") for name in found.phrases.files)
 
 
 def test_a_resumed_run_is_the_run_that_was_never_stopped(place: Path, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 Owns the translation of `sumfit.models.reranker` to ONNX operators.
 
 Inputs: ``source_ids`` int64 ``(B, T)`` and ``candidate_ids`` int64 ``(B, K, U)``, padded with the
-encoder's pad id; ``features`` float32 ``(B, K, F)`` if the head reads any.
+encoder's pad id; ``features`` float32 ``(B, K, F)`` if the head reads any. Without an encoder there
+are the features alone.
 Output: ``logits`` float32 ``(B, K)``, ``-inf`` where a candidate is all padding.
 """
 
@@ -45,12 +46,16 @@ def export_reranker_onnx(
     if precision not in ("fp32", "int8"):
         raise ConfigError(f"precision must be 'fp32' or 'int8', was {precision!r}")
     write = GraphWriter(is_int8=precision == "int8")
-    _Network(write, model).write_all()
     info = helper.make_tensor_value_info
-    inputs = [
-        info("source_ids", TensorProto.INT64, ["B", "T"]),
-        info("candidate_ids", TensorProto.INT64, ["B", "K", "U"]),
-    ]
+    inputs = []
+    if model.has_encoder:
+        _Network(write, model).write_all()
+        inputs = [
+            info("source_ids", TensorProto.INT64, ["B", "T"]),
+            info("candidate_ids", TensorProto.INT64, ["B", "K", "U"]),
+        ]
+    else:
+        _write_head(write, ["features"], model.head, name="logits")
     if model.shape.n_features:
         inputs.append(info("features", TensorProto.FLOAT, ["B", "K", model.shape.n_features]))
     write.save(
@@ -124,7 +129,7 @@ class _Network(BlockWriter):
     def _rank_head(self, words: str, weight: str, head: RankHead) -> str:
         """Pool all words; one output for each rank that is there."""
         pooled = self._mean(words, weight, (1, 2))
-        logits = self._linear(pooled, "head.out", head.out)
+        logits = _linear(self.write, pooled, "head.out", head.out)
         write = self.write
         return write.op("Slice", logits, write.ints(0), self.n_ranks, write.ints(1))
 
@@ -135,10 +140,7 @@ class _Network(BlockWriter):
         parts = [self._mean(words, weight, (2,))]
         if self.model.shape.n_features:
             parts.append("features")
-        hidden = write.op("Concat", *parts, axis=-1) if len(parts) > 1 else parts[0]
-        inner = write.op("Gelu", self._linear(hidden, "head.inner", head.inner))
-        read = write.op("Concat", inner, *parts[1:], axis=-1) if len(parts) > 1 else inner
-        return write.op("Squeeze", self._linear(read, "head.out", head.out), write.ints(-1))
+        return _write_head(write, parts, head)
 
     def _mean(self, words: str, weight: str, axes: tuple[int, ...]) -> str:
         """Average the real rows over some axes."""
@@ -148,8 +150,23 @@ class _Network(BlockWriter):
         count = write.op("ReduceSum", wide, write.ints(*axes), keepdims=0)
         return write.op("Div", total, write.op("Max", count, write.number(1.0)))
 
-    def _linear(self, x: str, name: str, linear: nn.Linear) -> str:
-        """The head stays in float32: it is small, and everything hangs on it."""
-        weight = self.write.constant(f"{name}.weight", linear.weight.T.float())
-        product = self.write.op("MatMul", x, weight)
-        return self.write.op("Add", product, self.write.constant(f"{name}.bias", linear.bias))
+
+def _write_head(write: GraphWriter, parts: list[str], head: nn.Module, *, name: str = "") -> str:
+    """One score for each candidate, from its pooled words, if any, and its features."""
+    assert isinstance(head, PooledHead)
+    features = [part for part in parts if part == "features"]
+    hidden = write.op("Concat", *parts, axis=-1) if len(parts) > 1 else parts[0]
+    inner = write.op("Gelu", _linear(write, hidden, "head.inner", head.inner))
+    read = write.op("Concat", inner, *features, axis=-1) if features else inner
+    scored = [_linear(write, read, "head.out", head.out), write.ints(-1)]
+    if name:
+        write.node("Squeeze", scored, name=name)
+        return name
+    return write.op("Squeeze", *scored)
+
+
+def _linear(write: GraphWriter, x: str, name: str, linear: nn.Linear) -> str:
+    """The head stays in float32: it is small, and everything hangs on it."""
+    weight = write.constant(f"{name}.weight", linear.weight.T.float())
+    product = write.op("MatMul", x, weight)
+    return write.op("Add", product, write.constant(f"{name}.bias", linear.bias))

@@ -6,6 +6,8 @@ Owns the network. Does not own its loss (`sumfit.losses.ranking`), its start wei
 Source and candidates are encoded one by one. The embedding of its rank is added to every word of a
 candidate; then one block lets all words of all candidates attend to each other and to the source.
 Padding and missing candidates are masked everywhere: they change nothing.
+
+Without an encoder (``encoder="none"``) the head is all there is: it reads the features alone.
 """
 
 from __future__ import annotations
@@ -34,6 +36,16 @@ class Reranker(nn.Module):
         """
         super().__init__()
         self.shape = shape
+        self.has_encoder = shape.encoder != "none"
+        if self.has_encoder:
+            self._build_encoder(shape)
+        self.head = RankHead(shape) if shape.head == "rank" else PooledHead(shape)
+        self.apply(init_weights)
+        for part in self.head.children():
+            assert isinstance(part, nn.Linear)
+            part.reset_parameters()  # larger: what reaches the encoder passes through it
+
+    def _build_encoder(self, shape: RerankerShape) -> None:
         block = _block_shape(shape)
         self.embedding = nn.Embedding(shape.vocab_size, shape.width)
         self.entry = Entry(block, shape.n_positions)
@@ -41,11 +53,6 @@ class Reranker(nn.Module):
         n_ranks = shape.n_candidates
         self.rank = nn.Embedding(n_ranks, shape.width) if shape.rank_embedding else None
         self.joint = Block(block, reads_source=True)
-        self.head = RankHead(shape) if shape.head == "rank" else PooledHead(shape)
-        self.apply(init_weights)
-        for part in self.head.children():
-            assert isinstance(part, nn.Linear)
-            part.reset_parameters()  # larger: what reaches the encoder passes through it
 
     def forward(
         self, source_ids: Tensor, candidate_ids: Tensor, features: Tensor | None = None
@@ -62,6 +69,11 @@ class Reranker(nn.Module):
             ``(B, K)`` float32 logits of the choice; ``-inf`` where a candidate is missing.
         """
         n_lists, n_candidates, size = candidate_ids.shape
+        if not self.has_encoder:
+            assert features is not None, "without an encoder there is nothing else to read"
+            there = candidate_ids != self.shape.pad_id
+            logits: Tensor = self.head(features.new_zeros((*there.shape, 0)), there, features)
+            return logits.masked_fill(~there.any(-1), -math.inf)
         memory, source_mask = self.encode(source_ids)
         flat = candidate_ids.view(n_lists * n_candidates, size)
         words, _ = self.encode(flat)
@@ -73,7 +85,7 @@ class Reranker(nn.Module):
         read = self.joint(joined, mask.flatten(1), memory, source_mask)
         # Candidates differ by little: the head stays in float32.
         with torch.autocast(read.device.type, enabled=False):
-            logits: Tensor = self.head(read.view_as(words).float(), mask, features)
+            logits = self.head(read.view_as(words).float(), mask, features)
         return logits.masked_fill(~mask.any(-1), -math.inf)
 
     def encode(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,8 +108,9 @@ class Reranker(nn.Module):
 
     def compile_blocks(self) -> None:
         """Compile the blocks in place, for any batch size and length; names stay the same."""
-        for block in (self.entry, *self.layers, self.joint):
-            block.compile(dynamic=True)
+        if self.has_encoder:
+            for block in (self.entry, *self.layers, self.joint):
+                block.compile(dynamic=True)
 
 
 class RankHead(nn.Module):
@@ -138,7 +151,9 @@ class PooledHead(nn.Module):
             shape: The shape of the network.
         """
         super().__init__()
-        self.inner = nn.Linear(shape.width + shape.n_features, shape.head_width)
+        width = 0 if shape.encoder == "none" else shape.width
+        self.inner = nn.Linear(width + shape.n_features, shape.head_width)
+        self.dropout = 0.0 if width else shape.dropout
         self.out = nn.Linear(shape.head_width + shape.n_features, 1)
 
     def forward(self, words: Tensor, mask: Tensor, features: Tensor | None) -> Tensor:
@@ -157,6 +172,7 @@ class PooledHead(nn.Module):
             parts.append(features.float())
         hidden = torch.cat(parts, dim=-1)
         inner = F.gelu(F.linear(hidden, self.inner.weight.float(), self.inner.bias.float()))
+        inner = F.dropout(inner, self.dropout, self.training)
         read = torch.cat([inner, *parts[1:]], dim=-1)
         logits: Tensor = F.linear(read, self.out.weight.float(), self.out.bias.float())
         return logits.squeeze(-1)

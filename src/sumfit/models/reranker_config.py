@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args
 
 from sumfit.errors import ConfigError
 
-__all__ = ["RERANKER_FORMAT", "EncoderKind", "Head", "RerankerShape"]
+__all__ = ["RERANKER_FORMAT", "EncoderKind", "Head", "RerankerShape", "reader_file"]
 
 RERANKER_FORMAT = "sumfit-reranker-1"
 
-EncoderKind = Literal["bert", "roberta", "sumfit"]
+EncoderKind = Literal["bert", "roberta", "sumfit", "none"]
 Head = Literal["rank", "pooled"]
 
 
@@ -26,7 +26,9 @@ class RerankerShape:
 
     Attributes:
         encoder: Family of the encoder, which says how texts become ids: ``bert`` and ``roberta``
-            with begin and end marks, ``sumfit`` (the encoder of a DAT) without.
+            with begin and end marks, ``sumfit`` (the encoder of a DAT) without. ``none``: there is
+            no encoder and no joint layer, the head reads the features alone, and all numbers of
+            those layers mean nothing.
         vocab_size: ``V`` of the encoder's own tokenizer.
         pad_id: Id of padding.
         width: ``D``.
@@ -83,6 +85,11 @@ class RerankerShape:
                 f"max_source {self.max_source} and max_candidate {self.max_candidate} must be at "
                 f"most n_positions {self.n_positions}"
             )
+        if self.encoder == "none" and (self.head != "pooled" or not self.n_features):
+            problems.append(
+                f"without an encoder head must be 'pooled' and n_features above 0, were "
+                f"{self.head!r} and {self.n_features}"
+            )
         if problems:
             raise ConfigError("; ".join(problems))
 
@@ -113,6 +120,18 @@ class RerankerShape:
             if is_bool or not isinstance(value, allowed):
                 raise ConfigError(f"{name} must be {kinds[name].__name__}, was {value!r}")
         return cls(**fields)
+
+
+def reader_file(kind: EncoderKind) -> str:
+    """Name the file by which a reranker reads texts.
+
+    Args:
+        kind: Family of its encoder.
+
+    Returns:
+        ``phrases.npz`` without an encoder, the encoder's ``tokenizer.json`` otherwise.
+    """
+    return "phrases.npz" if kind == "none" else "tokenizer.json"
 
 
 _LEAST = {

@@ -35,6 +35,7 @@ __all__ = [
     "TuningPoint",
     "mbr_order",
     "pairwise_gains",
+    "pairwise_parts",
     "posterior",
     "tune",
 ]
@@ -138,11 +139,30 @@ def pairwise_gains(
     Raises:
         ConfigError: If there is no such metric.
     """
+    parts = pairwise_parts(candidates, metric=metric)
+    return np.asarray(sum(parts) / len(parts))
+
+
+def pairwise_parts(
+    candidates: Sequence[Sequence[str]], *, metric: MBRMetric = "rouge"
+) -> list[FloatArray]:
+    """Compute the parts of the similarity of every pair of candidates.
+
+    Args:
+        candidates: Words of each of N candidates.
+        metric: See `mbr_order`.
+
+    Returns:
+        For each part, ``(N, N)``: the F1 of unigrams, of bigrams, and for ``"rouge"`` of the
+        longest common subsequence.
+
+    Raises:
+        ConfigError: If there is no such metric.
+    """
     if metric not in _METRICS:
         raise ConfigError(f"metric must be one of {sorted(_METRICS)}, was {metric!r}")
     ids, lengths = _encode(candidates)
-    parts = [part(ids, lengths) for part in _METRICS[metric]]
-    return np.asarray(sum(parts) / len(parts))
+    return [part(ids, lengths) for part in _METRICS[metric]]
 
 
 def _encode(candidates: Sequence[Sequence[str]]) -> tuple[IntArray, IntArray]:

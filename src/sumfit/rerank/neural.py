@@ -3,8 +3,8 @@
 Owns the directory of a reranker, the checks whether it fits a summarizer, and the order that it
 gives. Does not own its training (`sumfit.training.reranking`).
 
-A directory holds ``config.json``, ``tokenizer.json`` (the encoder's) and ``model.onnx`` or
-``model.fp32.onnx``.
+A directory holds ``config.json``, ``model.onnx`` or ``model.fp32.onnx``, and ``tokenizer.json``
+(the encoder's), or ``phrases.npz`` if there is no encoder.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ from sumfit.errors import (
     ModelNotFoundError,
 )
 from sumfit.hypothesis import Hypothesis
-from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape
+from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
 from sumfit.rerank.features import FEATURES, candidate_features, consensus
+from sumfit.rerank.phrases import Phrases
 from sumfit.rerank.pieces import PieceReader
+from sumfit.rerank.text_features import LIST_FEATURES, text_features
 from sumfit.text.split import split_words
 
 __all__ = ["NeuralReranker", "RerankerConfig"]
 
 _GRAPHS = ("model.onnx", "model.fp32.onnx")
-_PARTS = "config.json, tokenizer.json and model.onnx or model.fp32.onnx"
+_PARTS = "config.json, tokenizer.json or phrases.npz, and model.onnx or model.fp32.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,22 @@ class NeuralReranker:
         self.path = _existing(path)
         self.config = read_config(self.path / "config.json")
         shape = self.config.architecture
-        self._reader = PieceReader(shape.encoder, self.path / "tokenizer.json")
+        reader = self.path / reader_file(shape.encoder)
+        if not reader.is_file():
+            raise ModelFormatError(
+                f"{reader} is missing; the directory of a reranker holds {_PARTS}"
+            )
+        self._phrases: Phrases | None = None
+        self._session = _session(self.path, n_threads, shape)
+        if shape.encoder == "none":
+            self._phrases = Phrases.load(reader)
+            return
+        self._reader = PieceReader(shape.encoder, reader)
         if self._reader.vocab_size > shape.vocab_size:
             raise IncompatibleModelError(
                 f"{self.path}: the tokenizer has {self._reader.vocab_size} pieces, the network "
                 f"{shape.vocab_size}; export the reranker again"
             )
-        self._session = _session(self.path, n_threads, bool(shape.n_features))
 
     @property
     def name(self) -> str:
@@ -171,30 +182,49 @@ class NeuralReranker:
         Returns:
             ``(K,)`` scores: logits of the choice plus the weighted score of the search.
         """
+        own = np.array([hypothesis.score for hypothesis in nbest])
+        if self._phrases is not None:
+            inputs = {"features": self._features(source_text, texts, nbest, own)[None]}
+        else:
+            inputs = self._encoded(source_text, texts)
+            if self.config.architecture.n_features:
+                inputs["features"] = self._features(source_text, texts, nbest, own)[None]
+        (logits,) = self._session.run(["logits"], inputs)
+        return np.asarray(logits[0].astype(np.float64) + self.config.weight * (own - own.max()))
+
+    def _encoded(self, source_text: str, texts: Sequence[str]) -> dict[str, Any]:
         shape = self.config.architecture
         source = self._reader.encode([source_text], most=shape.max_source)
         candidates = self._reader.encode(texts, most=shape.max_candidate)
         ids = np.full((1, len(texts), max(map(len, candidates))), shape.pad_id, dtype=np.int64)
         for row, pieces in enumerate(candidates):
             ids[0, row, : len(pieces)] = pieces
-        own = np.array([hypothesis.score for hypothesis in nbest])
-        inputs: dict[str, Any] = {
-            "source_ids": np.array(source, dtype=np.int64),
-            "candidate_ids": ids,
-        }
-        if shape.n_features:
-            inputs["features"] = self._features(texts, nbest, own)[None]
-        (logits,) = self._session.run(["logits"], inputs)
-        return np.asarray(logits[0].astype(np.float64) + self.config.weight * (own - own.max()))
+        return {"source_ids": np.array(source, dtype=np.int64), "candidate_ids": ids}
 
     def _features(
-        self, texts: Sequence[str], nbest: Sequence[Hypothesis], scores: npt.NDArray[np.float64]
+        self,
+        source_text: str,
+        texts: Sequence[str],
+        nbest: Sequence[Hypothesis],
+        scores: npt.NDArray[np.float64],
     ) -> npt.NDArray[np.float32]:
+        log_probs = np.array([hypothesis.log_prob for hypothesis in nbest])
+        n_pieces = np.array([len(hypothesis.words) for hypothesis in nbest])
+        if self._phrases is not None:
+            return text_features(
+                source_text,
+                texts,
+                log_probs=log_probs,
+                scores=scores,
+                n_pieces=n_pieces,
+                phrases=self._phrases,
+                temperature=self.config.mbr_temperature,
+            )
         words = [split_words(text) for text in texts]
         return candidate_features(
-            log_probs=np.array([hypothesis.log_prob for hypothesis in nbest]),
+            log_probs=log_probs,
             scores=scores,
-            n_pieces=np.array([len(hypothesis.words) for hypothesis in nbest]),
+            n_pieces=n_pieces,
             n_words=np.array([len(one) for one in words]),
             consensus=consensus(words, scores, temperature=self.config.mbr_temperature),
         )
@@ -233,10 +263,11 @@ def read_config(file: Path) -> RerankerConfig:
             f"{file}: architecture cannot be used by sumfit {__version__} ({error}); "
             "export the reranker again"
         ) from error
-    if shape.n_features and tuple(values.get("features", ())) != FEATURES:
+    known = LIST_FEATURES if shape.encoder == "none" else FEATURES
+    if shape.n_features and tuple(values.get("features", ())) != known:
         raise IncompatibleModelError(
             f"{file}: the network reads features {values.get('features')}, sumfit {__version__} "
-            f"computes {list(FEATURES)}; train the reranker again"
+            f"computes {list(known)}; train the reranker again"
         )
     return RerankerConfig(
         name=_typed(values, "name", str),
@@ -277,11 +308,10 @@ def _existing(path: str | os.PathLike[str]) -> Path:
             f"there is no reranker directory {directory}; rerank is 'mbr' or a directory that "
             f"holds {_PARTS}"
         )
-    for name in ("config.json", "tokenizer.json"):
-        if not (directory / name).is_file():
-            raise ModelFormatError(
-                f"{directory / name} is missing; the directory of a reranker holds {_PARTS}"
-            )
+    if not (directory / "config.json").is_file():
+        raise ModelFormatError(
+            f"{directory / 'config.json'} is missing; the directory of a reranker holds {_PARTS}"
+        )
     return directory
 
 
@@ -289,7 +319,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names) or "an unnamed model"
 
 
-def _session(directory: Path, n_threads: int, has_features: bool) -> Any:
+def _session(directory: Path, n_threads: int, shape: RerankerShape) -> Any:
     import onnxruntime
 
     files = [directory / name for name in _GRAPHS if (directory / name).is_file()]
@@ -314,7 +344,9 @@ def _session(directory: Path, n_threads: int, has_features: bool) -> Any:
         raise ModelFormatError(
             f"{files[0]} does not load as a network ({reason}); export the reranker again"
         ) from error
-    wanted = {"source_ids", "candidate_ids"} | ({"features"} if has_features else set())
+    wanted = {"features"} if shape.n_features else set()
+    if shape.encoder != "none":
+        wanted |= {"source_ids", "candidate_ids"}
     found = {value.name for value in session.get_inputs()}
     if found != wanted:
         raise IncompatibleModelError(

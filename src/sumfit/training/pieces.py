@@ -20,7 +20,7 @@ from sumfit.models.exported import exported_file, exported_weights
 
 __all__ = ["averaged_weights", "join_pieces", "write_pieces"]
 
-_BESIDE = ("config.json", "tokenizer.json")
+_BESIDE = ("config.json", "tokenizer.json", "phrases.npz")
 
 
 def averaged_weights(folder: str | Path) -> dict[str, Tensor]:
@@ -127,6 +127,6 @@ def join_pieces(folder: str | Path, output: str | Path) -> Path:
     output.mkdir(parents=True, exist_ok=True)
     save_weights(weights, output / "model.safetensors")
     for name in _BESIDE:
-        if output.resolve() != folder.resolve():
+        if output.resolve() != folder.resolve() and (folder / name).is_file():
             shutil.copyfile(folder / name, output / name)
     return output

@@ -21,7 +21,9 @@ import torch
 from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.models.reranker_config import EncoderKind, RerankerShape
 from sumfit.rerank.features import candidate_features
+from sumfit.rerank.phrases import Phrases
 from sumfit.rerank.pieces import PieceReader
+from sumfit.rerank.text_features import LIST_FEATURES, text_features
 from sumfit.text import Tokenizer
 from sumfit.training.loader import MicroBatch, Position
 from sumfit.training.nbest.lists import ListMeta, Lists, part_path, read_lists, read_meta
@@ -41,6 +43,7 @@ class _Encoding:
     kind: EncoderKind
     reader: str
     tokenizer: str
+    temperature: float
 
 
 def encode_lists(
@@ -52,10 +55,12 @@ def encode_lists(
 ) -> list[Path]:
     """Encode the texts of all parts of a directory for one encoder, where that is not done yet.
 
+    Without an encoder their features are computed.
+
     Args:
         directory: Directory of lists.
         kind: Family of the encoder.
-        reader: The encoder's ``tokenizer.json``.
+        reader: The encoder's ``tokenizer.json``, or the table of phrases.
         n_workers: Processes; 0 for one per core.
 
     Returns:
@@ -63,9 +68,14 @@ def encode_lists(
     """
     directory = Path(directory)
     meta, _ = read_lists(directory)
-    name = hashlib.sha256(Path(reader).read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(Path(reader).read_bytes())
+    if kind == "none":
+        digest.update(repr(LIST_FEATURES).encode())
+    name = digest.hexdigest()[:12]
     targets = [directory / f"ids-{name}-{number:05d}.npz" for number in range(meta.n_parts)]
-    encoding = _Encoding(kind, os.fspath(reader), str(directory / "tokenizer.json"))
+    encoding = _Encoding(
+        kind, os.fspath(reader), str(directory / "tokenizer.json"), meta.mbr_temperature
+    )
     todo = [
         (part_path(directory, number), target, encoding)
         for number, target in enumerate(targets)
@@ -86,22 +96,58 @@ def _encode_part(task: tuple[Path, Path, _Encoding]) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     lists = Lists.load(source)
     words = Tokenizer.from_file(encoding.tokenizer)
+    if encoding.kind == "none":
+        _write(target, _list_features(lists, words, encoding))
+        return
     reader = PieceReader(encoding.kind, encoding.reader)
     arrays: dict[str, Any] = {}
     for name, ids, lengths, most in (
         ("source", lists.source_ids, lists.source_lengths, _MOST_SOURCE),
         ("candidate", lists.candidate_ids, lists.candidate_lengths, _MOST_CANDIDATE),
     ):
-        ends = np.cumsum(lengths).tolist()
-        flat = ids.tolist()
-        texts = [words.decode(flat[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        texts = _texts(ids, lengths, words)
         encoded = reader.encode(texts, most=most)
         arrays[f"{name}_lengths"] = np.array([len(one) for one in encoded], dtype=np.int32)
         arrays[f"{name}_ids"] = np.array([i for one in encoded for i in one], dtype=np.int32)
+    _write(target, arrays)
+
+
+def _write(target: Path, arrays: dict[str, Any]) -> None:
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     with temporary.open("wb") as file:
         np.savez(file, **arrays)
     temporary.replace(target)
+
+
+def _texts(ids: npt.NDArray[Any], lengths: npt.NDArray[Any], words: Tokenizer) -> list[str]:
+    ends = np.cumsum(lengths).tolist()
+    flat = ids.tolist()
+    return [words.decode(flat[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _list_features(lists: Lists, words: Tokenizer, encoding: _Encoding) -> dict[str, Any]:
+    """Features of all candidates; sources and candidates themselves are one mark each."""
+    phrases = Phrases.load(Path(encoding.reader))
+    sources = _texts(lists.source_ids, lists.source_lengths, words)
+    texts = _texts(lists.candidate_ids, lists.candidate_lengths, words)
+    ends = np.cumsum(lists.n_candidates, dtype=np.int64).tolist()
+    features = [np.zeros((0, len(LIST_FEATURES)), np.float32)]
+    for source, a, b in zip(sources, [0, *ends[:-1]], ends, strict=True):
+        features.append(
+            text_features(
+                source,
+                texts[a:b],
+                log_probs=lists.log_probs[a:b],
+                scores=lists.scores[a:b],
+                n_pieces=lists.candidate_lengths[a:b],
+                phrases=phrases,
+                temperature=encoding.temperature,
+            )
+        )
+    arrays: dict[str, Any] = {"features": np.concatenate(features)}
+    for name, size in (("source", len(sources)), ("candidate", len(texts))):
+        arrays[f"{name}_ids"] = arrays[f"{name}_lengths"] = np.ones(size, dtype=np.int32)
+    return arrays
 
 
 class ListData:
@@ -174,6 +220,9 @@ class ListData:
             return np.concatenate([np.zeros(0, np.int32), *(one[name] for one in ids)])
 
         self._lists = lists
+        self._text_features: npt.NDArray[np.float32] | None = None
+        if self.shape.encoder == "none":
+            self._text_features = np.concatenate([one["features"] for one in ids])
         self._source_ids, self._candidate_ids = joined("source_ids"), joined("candidate_ids")
         source_lengths, lengths = joined("source_lengths"), joined("candidate_lengths")
         self._source_starts = _starts(source_lengths)
@@ -255,6 +304,10 @@ class ListData:
         return {name: torch.from_numpy(value) for name, value in values.items()}
 
     def _features(self, numbers: IntArray, there: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+        if self._text_features is not None:
+            places, _ = self._candidates(numbers)
+            return np.where(there[..., None], self._text_features[places], np.float32(0))
+
         def take(name: str, missing: float = 0.0) -> npt.NDArray[Any]:
             return np.where(there, self.per_candidate(name, numbers), missing)
 

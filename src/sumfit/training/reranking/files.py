@@ -21,7 +21,7 @@ from sumfit.config import build, to_mapping
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.checkpoint import load_weights, save_weights
 from sumfit.models.reranker import Reranker
-from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape
+from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
 from sumfit.training.checkpoints import TrainingState, write_atomically
 from sumfit.training.pieces import averaged_weights
 
@@ -51,7 +51,7 @@ def save_checkpoint(
         folder: The folder to make.
         model: The network.
         fields: Further fields of ``config.json``.
-        tokenizer: The encoder's tokenizer file.
+        tokenizer: The encoder's tokenizer file, or the table of phrases if there is no encoder.
         training: Named tensors of the optimiser, if training is to go on from here.
         state: Where the run stands.
     """
@@ -61,7 +61,7 @@ def save_checkpoint(
         save_weights(model.state_dict(), part / "model.safetensors")
         text = json.dumps(config, indent=1, ensure_ascii=False)
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
-        shutil.copyfile(tokenizer, part / "tokenizer.json")
+        shutil.copyfile(tokenizer, part / reader_file(model.shape.encoder))
         if training is not None:
             save_weights(training, part / "training.safetensors")
         if state is not None:
@@ -177,16 +177,19 @@ def export_reranker(
     model, config = load_reranker(checkpoint)
     config["name"] = name or config.get("name", output.name)
     recipe = dict(config.get("recipe", {}))
-    for place in ("output_dir", "train", "valid"):  # of the machine; "lists" says what they were
+    for place in ("output_dir", "train", "valid", "phrases"):  # of the machine; see "lists"
         recipe.pop(place, None)
-    config["recipe"] = {**recipe, "encoder": {**recipe.get("encoder", {}), "start": ""}}
+    if model.has_encoder:
+        recipe["encoder"] = {**recipe.get("encoder", {}), "start": ""}
+    config["recipe"] = recipe
 
     def fill(part: Path) -> None:
         for precision in precisions:
             export_reranker_onnx(model, part / _GRAPHS[precision], precision=precision)
         text = json.dumps(config, indent=1, ensure_ascii=False)
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
-        shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
+        reader = reader_file(model.shape.encoder)
+        shutil.copyfile(checkpoint / reader, part / reader)
         if keep_weights:
             save_weights(model.state_dict(), part / "model.safetensors", dtype=torch.float16)
         if (output / "README.md").is_file():

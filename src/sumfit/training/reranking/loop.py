@@ -18,6 +18,7 @@ from sumfit.config import to_mapping
 from sumfit.errors import ConfigError, TrainingError
 from sumfit.models.pretrained import PretrainedEncoder, fill_encoder, read_encoder
 from sumfit.models.reranker import Reranker
+from sumfit.models.reranker_config import reader_file
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock
@@ -30,14 +31,15 @@ from sumfit.training.nbest.make import make_lists
 from sumfit.training.nbest.spec import NbestSpec
 from sumfit.training.optimise import Optimiser, learning_rate
 from sumfit.training.parallel import Processes
+from sumfit.training.reranking.counting import count_phrases
 from sumfit.training.reranking.data import ListData, ListStream
 from sumfit.training.reranking.files import load_training, save_checkpoint
-from sumfit.training.reranking.recipe import RerankerRecipe
+from sumfit.training.reranking.recipe import NO_ENCODER, RerankerRecipe
 from sumfit.training.reranking.selection import measure
 from sumfit.training.reranking.step import list_losses
 from sumfit.training.validation import autocast
 
-__all__ = ["RerankerTrainer", "prepare_lists", "train_reranker"]
+__all__ = ["RerankerTrainer", "phrase_table", "prepare_lists", "train_reranker"]
 
 logger = logging.getLogger(__name__)
 _SUMS = ("loss", "lists", "grad_norm", "steps")
@@ -80,11 +82,7 @@ def train_reranker(
         if processes.is_first:
             prepare_lists(recipe, device=device, n_workers=n_workers)
         processes.wait()
-        encoder = read_encoder(
-            recipe.encoder.start,
-            n_layers=recipe.encoder.n_layers,
-            with_weights=recipe.encoder.pretrained,
-        )
+        encoder = _encoder(recipe)
         shape = recipe.model.shape(encoder)
 
         def read(specs: tuple[NbestSpec, ...], least: int, most: int) -> ListData:
@@ -109,17 +107,56 @@ def train_reranker(
 
 
 def prepare_lists(recipe: RerankerRecipe, *, device: str = "", n_workers: int = 0) -> None:
-    """Make the lists of a recipe that say how and are not complete.
+    """Make the lists of a recipe that say how and are not complete, and count its phrases.
 
     Args:
         recipe: The recipe.
         device: Device of the summarizers' networks.
         n_workers: Processes.
+
+    Raises:
+        ConfigError: If the table of phrases that it names is not there, or nothing was counted.
     """
+    table = phrase_table(recipe)
+    if recipe.encoder.start == NO_ENCODER and not table.is_file():
+        if recipe.phrases.table:
+            raise ConfigError(f"there is no table of phrases {table}; leave phrases.table empty")
+        settings = recipe.phrases
+        phrases = count_phrases(
+            dict.fromkeys(settings.files, settings.max_pairs),
+            least_words=settings.least_words,
+            least_pairs=settings.least_pairs,
+            n_workers=n_workers,
+        )
+        table.parent.mkdir(parents=True, exist_ok=True)
+        phrases.save(table)
+        logger.info("%s: %d words, %d pairs", table, len(phrases.words), len(phrases.pairs))
     for spec in (*recipe.train, *recipe.valid):
         if spec.model:
             report = make_lists(spec, device=device, n_workers=n_workers)
             logger.info("%s: %d lists made, %s", spec.lists, report.n_made, report.meta.data)
+
+
+def phrase_table(recipe: RerankerRecipe) -> Path:
+    """Name the file of the table of phrases.
+
+    Args:
+        recipe: The recipe.
+
+    Returns:
+        The file, there or not.
+    """
+    return Path(recipe.phrases.table or recipe.output / reader_file("none"))
+
+
+def _encoder(recipe: RerankerRecipe) -> PretrainedEncoder:
+    if recipe.encoder.start == NO_ENCODER:
+        return PretrainedEncoder("none", {}, {}, phrase_table(recipe))
+    return read_encoder(
+        recipe.encoder.start,
+        n_layers=recipe.encoder.n_layers,
+        with_weights=recipe.encoder.pretrained,
+    )
 
 
 class RerankerTrainer:
@@ -398,6 +435,7 @@ def _fields(
 ) -> dict[str, object]:
     """What the run time and the reader need to know about a reranker."""
     from sumfit.rerank.features import FEATURES
+    from sumfit.rerank.text_features import LIST_FEATURES
 
     return {
         "name": recipe.name,
@@ -408,7 +446,7 @@ def _fields(
         "seen_in_training": any(meta.seen_in_training for meta in metas),
         "profiles": sorted({name for meta in metas for name in meta.profiles}),
         "mbr_temperature": metas[0].mbr_temperature,
-        "features": list(FEATURES),
+        "features": list(LIST_FEATURES if recipe.encoder.start == NO_ENCODER else FEATURES),
         "weight": scores.get("weight", 0.0),
         "scores": scores,
         "recipe": to_mapping(recipe),

