@@ -169,24 +169,6 @@ def test_a_reranker_of_another_tokenizer_is_refused(
         fit(TEXTS[1], max_chars=40, rerank=str(reranker_dir), profile="gigaword")
 
 
-def test_the_default_model_has_its_own_reranker() -> None:
-    """It comes with the package, needs no torch, and keeps every promise."""
-    fit = Summarizer.from_pretrained()
-    text = (
-        "The city council closed the old bridge on Monday after engineers found cracks in its "
-        "supports. Repairs are expected to take six weeks, the mayor said."
-    )
-    plain = fit(text, max_chars=60, n_best=20)
-    chosen = fit(text, max_chars=60, n_best=20, rerank="neural")
-    listed = {one.text: one for one in [plain, *plain.alternatives]}
-    again = [chosen, *chosen.alternatives]
-    assert {one.text for one in again} == set(listed)
-    assert all(one.length <= 60 and one.log_prob == listed[one.text].log_prob for one in again)
-    assert fit(text, max_chars=60, rerank="neural").text == chosen.text
-    for limits in ({"exact_words": 7, "profile": "gigaword"}, {"max_words": 1}):
-        assert fit(text, rerank="neural", **limits).text
-
-
 def change(folder: Path, **fields: Any) -> None:
     values = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(values | fields))

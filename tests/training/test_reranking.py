@@ -281,7 +281,7 @@ def test_a_table_of_phrases_is_needed_and_kept(place: Path, light: RerankerRecip
     assert table.stat().st_mtime_ns == before
 
 
-def test_the_recipe_of_the_shipped_reranker_is_valid_and_leaves_the_report_alone() -> None:
+def test_the_recipe_without_an_encoder_is_valid_and_leaves_the_report_alone() -> None:
     folder = Path(__file__).resolve().parents[2] / "recipes"
     found = load_reranker_recipe(folder / "reranker-light.toml", [])
     assert found.encoder.start == "none"
