@@ -184,6 +184,57 @@ class TestLimits:
                 assert len(summary.text.encode("utf-8")) <= limit
                 assert summary.text or summary.error is not None
 
+    def test_subjects_count_characters_and_their_prefix(
+        self, fit: Summarizer, texts: tuple[str, ...]
+    ) -> None:
+        """A commit subject was cut, or refused because its bytes were counted."""
+        prefix = "brücke(größe): "
+        summary = fit(texts[0], preset="git-subject", prefix=prefix)
+        assert summary.text.startswith(prefix)
+        assert len(summary.text) == summary.length <= 50
+        exact = fit(texts[0], exact_chars=50, prefix=prefix)
+        assert len(exact.text) == 50 < len(exact.text.encode())
+
+    def test_emoji_count_as_the_unit_says(self, fit: Summarizer) -> None:
+        """Clients and services counted joined emoji differently, and valid posts were rejected."""
+        text = "👩‍👩‍👧‍👦 👍🏽 🇫🇷 ok"
+        for unit, length in (("graphemes", 8), ("tweet", 11), ("chars", 16)):
+            summary = fit(text, max_length=length, unit=unit)
+            assert (summary.text, summary.length, summary.origin) == (text, length, "source")
+            shorter = fit(text, max_length=length - 1, unit=unit, on_infeasible="cut")
+            assert measure(shorter.text, unit) < length
+
+    def test_a_length_of_ones_own_need_not_add_up(
+        self, fit: Summarizer, texts: tuple[str, ...]
+    ) -> None:
+        """Segments and escapes make the whole longer than its parts."""
+
+        def with_surcharge(text: str) -> int:
+            return len(text) + 10 * text.count(" ")
+
+        for limit in (20, 60, 90):
+            summary = fit(texts[0], max_length=limit, unit=with_surcharge)
+            assert summary.length == with_surcharge(summary.text) <= limit
+
+    def test_no_setting_ruins_a_summary_unseen(
+        self, fit: Summarizer, texts: tuple[str, ...]
+    ) -> None:
+        """One wrong decoding flag took the quality to nothing without a word."""
+        best = fit(texts[0], max_chars=40)
+        for setting in (
+            {"max_expansions": 1},
+            {"words_per_vertex": 1},
+            {"method": "seqmap-beam", "beam_size": 1},
+            {"time_limit_s": 1e-6},
+        ):
+            summary = fit(texts[0], max_chars=40, **setting)
+            assert summary.complete
+            assert 1 <= summary.length <= 40
+            assert summary.score <= best.score + 1e-6
+            assert summary.optimal == (abs(summary.score - best.score) < 1e-6) or summary.gap > 0
+            if summary.gap < float("inf"):
+                assert best.score - summary.score <= summary.gap + 1e-6
+
     def test_room_for_a_link(self, fit: Summarizer, texts: tuple[str, ...]) -> None:
         """A cap of 240 left room for a link, with an emergency truncation at the end."""
         link = " https://example.org/a1"
