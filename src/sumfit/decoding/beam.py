@@ -8,6 +8,8 @@ of prefixes are those of exact search.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from sumfit.dag import DAG
@@ -56,9 +58,9 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     n_found, pruned, outside, n_made = run_beam(
         tables.rules, tables.graph, nodes, beam, found, tables.high, slack, make_room(nodes)
     )
-    if n_found == 0:
-        raise _nothing(dag, options)
     bound = max(pruned, outside)
+    if n_found == 0:
+        raise _nothing(dag, options, is_sure=bound == -math.inf)
     results = [
         _hypothesis(graph, options, tables.high, found, row, bound) for row in range(n_found)
     ]
@@ -83,12 +85,15 @@ def _hypothesis(
     )
 
 
-def _nothing(dag: DAG, options: DecodeOptions) -> InfeasibleBudgetError:
-    if options.constraints is None:
+def _nothing(dag: DAG, options: DecodeOptions, *, is_sure: bool) -> InfeasibleBudgetError:
+    """Say that nothing was found; sure if no prefix and no word was left out."""
+    if options.constraints is None and is_sure:
         return infeasible(SearchProblem.build(dag, options))
-    budget = options.budget
+    low, high = options.budget.low, options.budget.high
+    has_rules = options.constraints is not None
     return InfeasibleBudgetError(
-        f"a beam of {options.beam_size} found no sequence that costs {budget.low} to "
-        f"{budget.high} and obeys the constraints; widen it, use method='seqmap' or relax a "
-        "constraint"
+        f"a beam of {options.beam_size} found no sequence that costs {low} to {high}"
+        + (" and obeys the constraints" if has_rules else "")
+        + "; widen it, use method='seqmap'"
+        + (" or relax a constraint" if has_rules else "")
     )

@@ -87,16 +87,13 @@ class SearchTables:
         """
         n = dag.n_vertices - 2
         if n == 0:
-            raise InfeasibleBudgetError(
-                "a graph of 2 vertices emits no word; give one with an inner vertex"
-            )
+            raise InfeasibleBudgetError(_NO_WORD)
         prob, other, links = _probabilities(dag, options)
         rules = no_rules() if options.constraints is None else options.constraints.rules
         kinds, joins, gains, needed = _context(dag, options)
         ids = dag.word_ids
         cost = options.unit_cost[ids].astype(np.int64)
-        is_same = options.first_cost is options.unit_cost
-        first_cost = cost if is_same else options.first_cost[ids].astype(np.int64)
+        first_cost = options.first_cost[ids].astype(np.int64)
         low, high = options.budget.low, _most_cost(options, n)
         has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
         graph = Graph(
@@ -261,6 +258,7 @@ class SearchTables:
         return int(self.graph.prob.shape[1])
 
 
+_NO_WORD = "a graph of 2 vertices emits no word; give one with an inner vertex"
 _NONE = np.zeros(0, dtype=np.int64)
 _NO_TABLE = np.zeros((1, 1, 0, 0))
 _NO_SCALE = np.zeros(0)

@@ -81,18 +81,25 @@ def walk(dag: DAG, options: DecodeOptions, *, method: str, word_weight: float) -
         vertices.append(here)
     path = tuple(vertices[:-1])
     found = problem.words_of(int(best_column[j]) for j in path)
-    chain = [0, *path] if problem.any_ending else [0, *vertices]
+    hypothesis = _scored(problem, found, path, float(best_word[list(path)].sum()))
+    return NBest((hypothesis,), method=method, n_expanded=len(path))
+
+
+def _scored(
+    problem: SearchProblem, words: tuple[int, ...], path: tuple[int, ...], word_sum: float
+) -> Hypothesis:
+    """Score a path whose words have log-probabilities of that sum."""
+    options, links = problem.options, problem.link_logp
+    chain = [0, *path] if problem.any_ending else [0, *path, problem.dag.n_vertices - 1]
     score = float(sum(links[i, j] for i, j in itertools.pairwise(chain)))
-    cost = problem.cost_of(found)
-    score += float(best_word[list(path)].sum()) + options.bonus_of(len(found), cost)
-    hypothesis = Hypothesis(
-        words=found,
-        log_prob=marginal_log_prob(dag, found, options.ending),
-        score=score,
+    cost = problem.cost_of(words)
+    return Hypothesis(
+        words=words,
+        log_prob=marginal_log_prob(problem.dag, words, options.ending),
+        score=score + word_sum + options.bonus_of(len(words), cost),
         cost=cost,
         path=path,
     )
-    return NBest((hypothesis,), method=method, n_expanded=len(path))
 
 
 def _leads_to_end(
