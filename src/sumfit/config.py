@@ -26,7 +26,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["apply_overrides", "build", "read_toml", "to_mapping"]
+__all__ = ["apply_overrides", "build", "check_fields", "read_toml", "to_mapping"]
 
 T = TypeVar("T")
 
@@ -113,6 +113,27 @@ def build(cls: type[T], values: Mapping[str, Any], *, where: str = "") -> T:
         raise ConfigError(f"{head} in the recipe:\n{lines}")
     assert isinstance(result, cls)
     return result
+
+
+def check_fields(cls: type, fields: Mapping[str, Any]) -> None:
+    """Check stored fields of an architecture: every field of such a class has a plain default.
+
+    Args:
+        cls: The dataclass.
+        fields: Name and value of each field; missing ones take their default.
+
+    Raises:
+        ConfigError: If a name is unknown or a type is wrong.
+    """
+    kinds = {field.name: type(field.default) for field in dataclasses.fields(cls)}
+    unknown = sorted(set(fields) - set(kinds))
+    if unknown:
+        raise ConfigError(f"unknown architecture field {unknown[0]!r}; known: {sorted(kinds)}")
+    for name, value in fields.items():
+        kind = kinds[name]
+        is_bool = isinstance(value, bool) and kind is not bool
+        if is_bool or not isinstance(value, (int, float) if kind is float else kind):
+            raise ConfigError(f"{name} must be {kind.__name__}, was {value!r}")
 
 
 def to_mapping(value: Any) -> Any:

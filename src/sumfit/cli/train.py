@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sumfit.training.loop import Progress
+    from sumfit.training.stages import Progress
 
 __all__ = ["log_to_stderr", "train"]
 

@@ -12,7 +12,7 @@ import typer
 from sumfit.cli.train import log_to_stderr
 
 if TYPE_CHECKING:
-    from sumfit.training.loop import Progress
+    from sumfit.training.stages import Progress
 
 __all__ = ["train_reranker"]
 

@@ -10,6 +10,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from sumfit.config import check_fields
 from sumfit.errors import ConfigError
 
 __all__ = ["RERANKER_FORMAT", "EncoderKind", "Head", "RerankerShape", "reader_file"]
@@ -110,15 +111,7 @@ class RerankerShape:
         Raises:
             ConfigError: If a name is unknown, a type is wrong or a value cannot be used.
         """
-        kinds = {field.name: type(field.default) for field in dataclasses.fields(cls)}
-        unknown = sorted(set(fields) - set(kinds))
-        if unknown:
-            raise ConfigError(f"unknown architecture field {unknown[0]!r}; known: {sorted(kinds)}")
-        for name, value in fields.items():
-            allowed = (int, float) if kinds[name] is float else (kinds[name],)
-            is_bool = isinstance(value, bool) and kinds[name] is not bool
-            if is_bool or not isinstance(value, allowed):
-                raise ConfigError(f"{name} must be {kinds[name].__name__}, was {value!r}")
+        check_fields(cls, fields)
         return cls(**fields)
 
 

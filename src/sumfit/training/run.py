@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 from sumfit.errors import ConfigError
 from sumfit.training import checkpoints
-from sumfit.training.loop import Progress, Trainer, TrainResult
+from sumfit.training.loop import Trainer
 from sumfit.training.parallel import Processes
 from sumfit.training.prepare import ensure_corpus, keep_lexicon
 from sumfit.training.recipe import Recipe
+from sumfit.training.stages import Progress, TrainResult
 
 __all__ = ["train"]
 

@@ -1,18 +1,18 @@
-"""The training loop of a reranker: what happens in a step, between steps, and at the end.
+"""The training of a reranker: what it is set up from, a step, a validation, a checkpoint.
 
-Owns `RerankerTrainer` and `train_reranker`. Optimiser, clock, journal and the guard against steps
-that are not finite are those of the summarizer's training.
+Owns `RerankerTrainer` and `train_reranker`. The stages of a run, optimiser, clock, journal and the
+guard against steps that are not finite are those of the summarizer's training.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from sumfit.config import to_mapping
 from sumfit.errors import ConfigError, TrainingError
@@ -24,8 +24,7 @@ from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock
 from sumfit.training.guard import BadStepGuard
 from sumfit.training.journal import Journal
-from sumfit.training.loader import MicroBatch, Position, Prefetcher
-from sumfit.training.loop import Progress, TrainResult
+from sumfit.training.loader import MicroBatch
 from sumfit.training.nbest.lists import ListMeta
 from sumfit.training.nbest.make import make_lists
 from sumfit.training.nbest.spec import NbestSpec
@@ -37,6 +36,7 @@ from sumfit.training.reranking.files import load_training, save_checkpoint
 from sumfit.training.reranking.recipe import NO_ENCODER, RerankerRecipe
 from sumfit.training.reranking.selection import measure
 from sumfit.training.reranking.step import list_losses
+from sumfit.training.stages import Progress, TrainingRun, TrainResult
 from sumfit.training.validation import autocast
 
 __all__ = ["RerankerTrainer", "phrase_table", "prepare_lists", "train_reranker"]
@@ -159,8 +159,12 @@ def _encoder(recipe: RerankerRecipe) -> PretrainedEncoder:
     )
 
 
-class RerankerTrainer:
+class RerankerTrainer(TrainingRun):
     """One process of a run."""
+
+    _recipe: RerankerRecipe
+    model: Reranker
+    stream: ListStream
 
     def __init__(
         self,
@@ -201,51 +205,11 @@ class RerankerTrainer:
             n_processes=processes.size,
             accumulate=run.accumulate,
         )
-        self._state = TrainingState(plan=self.stream.fingerprint)
+        super().__init__(self.stream.fingerprint)
         self._guard = BadStepGuard(self._optimiser, max_bad_steps=run.max_bad_steps)
         self._clock = RunClock(recipe, processes, started=started)
         self._sums = torch.zeros(len(_SUMS), dtype=torch.float64).to(processes.device)
         self._window_started = time.monotonic()
-        self._scores: dict[str, float] = {}
-        self._validated_at = -1
-        self._lr = 0.0
-
-    def run(
-        self, *, resume: bool, on_progress: Callable[[Progress], None] | None = None
-    ) -> TrainResult:
-        """Train until something ends it, then select and save.
-
-        Args:
-            resume: Go on from the last checkpoint, if there is one.
-            on_progress: Called in the first process when the log is written.
-
-        Returns:
-            How it ended.
-        """
-        output = self._recipe.output
-        if resume and (folder := checkpoints.latest(output)) is not None:
-            self._restore(folder)
-        if self._recipe.run.compile:
-            self.model.compile_blocks()
-        self._say_what_is_trained()
-        stopped = ""
-        device = self._processes.device
-        prefetcher = Prefetcher(self.stream, self._state.position, device=device)
-        with Journal(output, is_first=self._processes.is_first) as journal, prefetcher as batches:
-            with self._clock.listening():
-                micro_batches = iter(batches)
-                while not (stopped := self._reason_to_stop()):
-                    self._step(micro_batches)
-                    self._between_steps(journal, on_progress)
-            self._finish(journal, on_progress)
-        best = output / "best"
-        return TrainResult(
-            self._state.step,
-            stopped,
-            output / f"checkpoint-{self._state.step:08d}",
-            best if best.is_dir() else None,
-            self._scores,
-        )
 
     def _step(self, micro_batches: Iterator[MicroBatch]) -> None:
         state = self._state
@@ -262,14 +226,7 @@ class RerankerTrainer:
         norm = self._optimiser.step(step=state.step, lr=lr)
         self._sums[2] += torch.where(norm.isfinite(), norm, 0.0)
         self._sums[3] += 1
-        self._guard.remember(state.step, items)
-        self._lr = lr
-        self._state = dataclasses.replace(
-            state,
-            step=state.step + 1,
-            position=micro.after,
-            n_pairs=state.n_pairs + sum(map(len, items)) * self._processes.size,
-        )
+        self._note_step(micro, items, lr)
 
     def _backward(self, micro: MicroBatch) -> None:
         device, recipe = self._processes.device, self._recipe
@@ -293,39 +250,15 @@ class RerankerTrainer:
         self._sums[0] += total.detach()
         self._sums[1] += len(micro.items)
 
-    def _between_steps(
-        self, journal: Journal, on_progress: Callable[[Progress], None] | None
-    ) -> None:
-        run, step = self._recipe.run, self._state.step
-        saves = run.save_every and step % run.save_every == 0
-        validates = run.validate_every and step % run.validate_every == 0
-        if step % run.log_every == 0 or saves or validates:
-            self._log(journal, on_progress)
-        if validates:
-            self._validate(journal)
-        if saves:
-            self._save()
-        if saves or validates:
-            self._window_started = time.monotonic()
-
-    def _finish(self, journal: Journal, on_progress: Callable[[Progress], None] | None) -> None:
-        """Save first: a validation that takes too long must not cost the run."""
-        self._clock.agree()
-        self._log(journal, on_progress)
-        self._save()
-        if self._validated_at != self._state.step:
-            self._validate(journal)
-            self._save()
-
-    def _log(self, journal: Journal, on_progress: Callable[[Progress], None] | None) -> None:
+    def _window_values(self) -> dict[str, float] | None:
         self._processes.sum_(self._sums)
         sums = dict(zip(_SUMS, self._sums.tolist(), strict=True))
         self._sums.zero_()
         seconds = max(1e-9, time.monotonic() - self._window_started)
-        self._window_started = time.monotonic()
+        self._restart_window()
         if not sums["steps"]:
-            return
-        values = {
+            return None
+        return {
             "loss": sums["loss"] / max(1.0, sums["lists"]),
             "grad_norm": sums["grad_norm"] / sums["steps"],
             "lists_per_s": sums["lists"] / seconds,
@@ -335,13 +268,9 @@ class RerankerTrainer:
             "elapsed_s": self._clock.total_s,
             "lists_seen": self._state.n_pairs,
         }
-        journal.write("train", self._state.step, values)
-        if on_progress and self._processes.is_first:
-            share, left_s = (
-                self._clock.share(self._state.step),
-                self._clock.left_s(self._state.step),
-            )
-            on_progress(Progress(self._state.step, share, left_s, values))
+
+    def _restart_window(self) -> None:
+        self._window_started = time.monotonic()
 
     def _validate(self, journal: Journal) -> None:
         """Measure what the averaged network chooses; all processes do the same."""
@@ -359,28 +288,7 @@ class RerankerTrainer:
                 device=self._processes.device,
             )
             self.model.train()
-            journal.write("valid", self._state.step, scores)
-            shown = {name: round(value, 3) for name, value in scores.items()}
-            logger.info("step %d valid %s", self._state.step, shown)
-            self._scores = scores
-            if self._state.best is None or -scores["r_sum"] < self._state.best:
-                self._state = dataclasses.replace(
-                    self._state, best=-scores["r_sum"], best_step=self._state.step, n_stale=0
-                )
-                if self._processes.is_first:
-                    self._write(recipe.output / "best", with_training=False)
-            else:
-                stale = self._state.n_stale + 1
-                self._state = dataclasses.replace(self._state, n_stale=stale)
-
-    def _save(self) -> None:
-        self._state = dataclasses.replace(self._state, elapsed_s=self._clock.total_s)
-        if not self._processes.is_first:
-            return
-        output = self._recipe.output
-        with self._clock.timing("save"):
-            self._write(output / f"checkpoint-{self._state.step:08d}", with_training=True)
-            checkpoints.clear_old(output, keep=self._recipe.run.keep_last)
+            self._note_validation(journal, scores, -scores["r_sum"])
 
     def _write(self, folder: Path, *, with_training: bool) -> None:
         self._recipe.output.mkdir(parents=True, exist_ok=True)
@@ -393,27 +301,10 @@ class RerankerTrainer:
             state=self._state if with_training else None,
         )
 
-    def _restore(self, folder: Path) -> None:
-        state, tensors = load_training(folder, self.model)
-        self._optimiser.load(tensors)
-        if state.plan != self._state.plan:
-            logger.warning(
-                "lists or batch size changed: starting epoch %d", state.position.epoch + 1
-            )
-            position = Position(state.position.epoch + 1)
-            state = dataclasses.replace(
-                state, position=position, plan=self._state.plan, best=None, n_stale=0
-            )
-        self._state = state
-        self._clock.before_s = state.elapsed_s
-        logger.info("resuming from %s", folder)
-
-    def _reason_to_stop(self) -> str:
-        return self._clock.reason_to_stop(step=self._state.step, n_stale=self._state.n_stale)
+    def _load(self, folder: Path) -> tuple[TrainingState, dict[str, Tensor]]:
+        return load_training(folder, self.model)
 
     def _say_what_is_trained(self) -> None:
-        if not self._processes.is_first:
-            return
         n_parameters = sum(p.numel() for p in self.model.parameters())
         logger.info(
             "%s: %.1fM parameters on %d x %s; %d lists, %d batches an epoch; step %d",
