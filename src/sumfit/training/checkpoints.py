@@ -33,7 +33,15 @@ from sumfit.models.checkpoint import (
 from sumfit.models.network import Network
 from sumfit.training.loader import Position
 
-__all__ = ["TrainingState", "latest", "load_training", "save_checkpoint", "write_atomically"]
+__all__ = [
+    "TrainingState",
+    "latest",
+    "load_training",
+    "read_training",
+    "save_checkpoint",
+    "write_atomically",
+    "write_training",
+]
 
 _FOLDER = re.compile(r"checkpoint-(\d+)")
 
@@ -119,13 +127,47 @@ def save_checkpoint(
     def fill(part: Path) -> None:
         save_model(model, part, fields=fields)
         shutil.copyfile(tokenizer, part / "tokenizer.json")
-        if training is not None:
-            save_weights(training, part / "training.safetensors")
-        if state is not None:
-            text = json.dumps(to_mapping(state), indent=1)
-            (part / "training.json").write_text(text + "\n", encoding="utf-8")
+        write_training(part, training, state)
 
     write_atomically(folder, fill)
+
+
+def write_training(
+    folder: Path, training: Mapping[str, Tensor] | None, state: TrainingState | None
+) -> None:
+    """Add to a checkpoint folder what training needs to go on from it.
+
+    Args:
+        folder: The folder.
+        training: Named tensors of the optimiser; ``None`` for a checkpoint to use, not to resume.
+        state: Where the run stands; ``None`` likewise.
+    """
+    if training is not None:
+        save_weights(training, folder / "training.safetensors")
+    if state is not None:
+        text = json.dumps(to_mapping(state), indent=1)
+        (folder / "training.json").write_text(text + "\n", encoding="utf-8")
+
+
+def read_training(folder: Path) -> tuple[TrainingState, dict[str, Tensor]]:
+    """Read what `write_training` wrote.
+
+    Args:
+        folder: The checkpoint folder.
+
+    Returns:
+        Where the run stood, and the optimiser's tensors.
+
+    Raises:
+        ModelFormatError: If files are missing or damaged.
+    """
+    try:
+        state = build(TrainingState, json.loads((folder / "training.json").read_text("utf-8")))
+        return state, load_file(folder / "training.safetensors")
+    except (OSError, ValueError, SafetensorError) as error:
+        raise ModelFormatError(
+            f"{folder} cannot be resumed from: {error}; remove it to resume from an earlier one"
+        ) from error
 
 
 def latest(output: Path) -> Path | None:
@@ -167,14 +209,7 @@ def load_training(folder: Path, model: Network) -> tuple[TrainingState, dict[str
         IncompatibleModelError: If it is of another system or architecture.
     """
     load_into(folder, model)
-    try:
-        state = build(TrainingState, json.loads((folder / "training.json").read_text("utf-8")))
-        tensors = load_file(folder / "training.safetensors")
-    except (OSError, ValueError, SafetensorError) as error:
-        raise ModelFormatError(
-            f"{folder} cannot be resumed from: {error}; remove it to resume from an earlier one"
-        ) from error
-    return state, tensors
+    return read_training(folder)
 
 
 def load_into(folder: Path, model: Network) -> None:

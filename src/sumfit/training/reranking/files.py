@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
-from sumfit.config import build, to_mapping
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.checkpoint import load_weights, save_weights
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
-from sumfit.training.checkpoints import TrainingState, write_atomically
+from sumfit.training.checkpoints import (
+    TrainingState,
+    read_training,
+    write_atomically,
+    write_training,
+)
 from sumfit.training.pieces import averaged_weights
 
 __all__ = [
@@ -62,11 +64,7 @@ def save_checkpoint(
         text = json.dumps(config, indent=1, ensure_ascii=False)
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
         shutil.copyfile(tokenizer, part / reader_file(model.shape.encoder))
-        if training is not None:
-            save_weights(training, part / "training.safetensors")
-        if state is not None:
-            content = json.dumps(to_mapping(state), indent=1)
-            (part / "training.json").write_text(content + "\n", encoding="utf-8")
+        write_training(part, training, state)
 
     write_atomically(folder, fill)
 
@@ -85,13 +83,7 @@ def load_training(folder: Path, model: Reranker) -> tuple[TrainingState, dict[st
         ModelFormatError: If files are missing or damaged.
     """
     load_weights(model, folder / "model.safetensors")
-    try:
-        state = build(TrainingState, json.loads((folder / "training.json").read_text("utf-8")))
-        return state, load_file(folder / "training.safetensors")
-    except (OSError, ValueError, SafetensorError) as error:
-        raise ModelFormatError(
-            f"{folder} cannot be resumed from: {error}; remove it to resume from an earlier one"
-        ) from error
+    return read_training(folder)
 
 
 def is_reranker(folder: str | Path) -> bool:
