@@ -82,10 +82,10 @@ def test_a_network_with_another_input(tiny_model: Path, tmp_path: Path) -> None:
     directory = Path(shutil.copytree(tiny_model, tmp_path / "model"))
     network = onnx.load(str(directory / "model.fp32.onnx"))
     network.graph.input.append(
-        onnx.helper.make_tensor_value_info("limit_bucket", onnx.TensorProto.INT64, ["B"])
+        onnx.helper.make_tensor_value_info("style", onnx.TensorProto.INT64, ["B"])
     )
     onnx.save(network, str(directory / "model.fp32.onnx"))
-    with pytest.raises(IncompatibleModelError, match="asks for limit_bucket, which this version"):
+    with pytest.raises(IncompatibleModelError, match="asks for style, which this version"):
         load_backend(ModelDirectory.open(directory))
 
 

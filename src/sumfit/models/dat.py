@@ -80,18 +80,21 @@ class DAT(Network):
         self.links = Links(config)
         self.apply(init_weights)
 
-    def forward(self, source_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, source_ids: Tensor, mask: Tensor, limit_bucket: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return the whole graph, for small vocabularies, checks and evaluation.
 
         Args:
             source_ids: ``(B, T)`` int64, pad 0.
             mask: ``(B, S)`` ``True`` = real vertex.
+            limit_bucket: ``(B,)`` as in `decode`.
 
         Returns:
             ``(B, S, V)`` word and ``(B, S, S)`` link log-probabilities, float32.
         """
         memory, source_mask = self.encode(source_ids)
-        hidden = self.decode(vertex_ids(mask), mask, memory, source_mask)
+        hidden = self.decode(vertex_ids(mask), mask, memory, source_mask, limit_bucket)
         return self.word_logp(hidden), self.link_logp(hidden, mask)
 
     def decode(
@@ -109,13 +112,16 @@ class DAT(Network):
             mask: ``(B, S)`` ``True`` = real vertex.
             memory: ``(B, T, D)`` encoded source.
             source_mask: ``(B, T)`` ``True`` = real token.
-            limit_bucket: ``(B,)`` bucket of the length limit; only where the model has buckets.
+            limit_bucket: ``(B,)`` bucket of the length limit, read only where the model has
+                buckets; bucket 0, no limit, if not given.
 
         Returns:
             ``(B, S, D)`` vertex states.
         """
         x: Tensor = self.embedding(ids)
-        if self.limit is not None and limit_bucket is not None:
+        if self.limit is not None:
+            if limit_bucket is None:
+                limit_bucket = ids.new_zeros(len(ids))
             x = x + self.limit(limit_bucket)[:, None]
         x = self.vertex_entry(x)
         for block in self.decoder:

@@ -187,13 +187,16 @@ class TorchBackend:
             ids[row, : len(item.source_ids)] = torch.tensor(item.source_ids)
         sizes = torch.tensor([item.n_vertices for item in requests])
         mask = vertex_mask(sizes, int(sizes.max()))
+        parts = [ids, sizes, mask]
+        if self._network.limit is not None:
+            parts.append(torch.tensor([item.limit_bucket for item in requests]))
         if self._device.type == "cuda":  # so that copying waits for nothing
-            ids, sizes, mask = (part.pin_memory() for part in (ids, sizes, mask))
-        ids, sizes, mask = (part.to(self._device, non_blocking=True) for part in (ids, sizes, mask))
+            parts = [part.pin_memory() for part in parts]
+        ids, sizes, mask, *limit = (part.to(self._device, non_blocking=True) for part in parts)
         dtype = _DTYPES[self._precision]
         with torch.autocast(self._device.type, dtype=dtype, enabled=dtype != torch.float32):
             memory, source_mask = self._network.encode(ids)
-            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
+            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask, *limit)
             words = self._network.embedding.weight.to(hidden.dtype)
             return F.linear(hidden, words), self._network.link_logp(hidden, mask), sizes
 

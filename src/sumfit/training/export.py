@@ -36,6 +36,7 @@ _FIELDS = (
     "profiles",
     "scripts",
     "max_source",
+    "pieces_per_unit",
     "recipe",
 )
 

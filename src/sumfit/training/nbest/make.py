@@ -28,7 +28,7 @@ from sumfit.training.nbest.worker import (
     Item,
     Outputs,
     Worker,
-    graph_size,
+    graph_request,
     search_in_worker,
     start_worker,
 )
@@ -205,8 +205,8 @@ class _Maker:
         """Texts of a part with what the network says of them, of similar size together."""
         items = self._texts.items(self.numbers(part)[:first])
         model = self._worker.model
-        sizes = {item.place: graph_size(model, self._spec, item) for item in items}
-        items.sort(key=lambda item: (sizes[item.place], len(item.source_ids)))
+        wanted = {item.place: graph_request(model, self._spec, item) for item in items}
+        items.sort(key=lambda item: (wanted[item.place].n_vertices, len(item.source_ids)))
         batch = 0
         for start in range(0, len(items), _TASK):
             if self._predictor is None:
@@ -214,10 +214,11 @@ class _Maker:
                 continue
             if start >= batch:
                 # The largest of a batch comes last; a whole number of tasks keeps parts even.
-                most = _MOST_SCORES // (model.tokenizer.vocab_size * sizes[items[-1].place])
+                largest = wanted[items[-1].place].n_vertices
+                most = _MOST_SCORES // (model.tokenizer.vocab_size * largest)
                 count = max(_TASK, min(_MOST_TEXTS, most) // _TASK * _TASK)
                 held = items[start : start + count]
-                outputs = self._predictor.outputs(held, [sizes[item.place] for item in held])
+                outputs = self._predictor.outputs([wanted[item.place] for item in held])
                 first_of_batch, batch = start, start + count
             offset = start - first_of_batch
             yield items[start : start + _TASK], _rows(outputs, offset, offset + _TASK)

@@ -14,7 +14,8 @@ import torch
 from sumfit.errors import ModelFormatError
 from sumfit.models.checkpoint import read_architecture
 from sumfit.models.dat import DAT, vertex_ids, vertex_mask
-from sumfit.training.nbest.worker import Item, Outputs
+from sumfit.runtime.graph import GraphRequest
+from sumfit.training.nbest.worker import Outputs
 from sumfit.training.pieces import averaged_weights
 
 __all__ = ["Predictor"]
@@ -45,12 +46,11 @@ class Predictor:
         self._network = network.to(self.device).eval()
 
     @torch.inference_mode()
-    def outputs(self, items: Sequence[Item], n_vertices: Sequence[int]) -> Outputs:
+    def outputs(self, items: Sequence[GraphRequest]) -> Outputs:
         """Predict the graphs of texts of similar size.
 
         Args:
             items: The texts.
-            n_vertices: Vertices of each graph.
 
         Returns:
             The network's outputs, padded.
@@ -58,20 +58,21 @@ class Predictor:
         ids = np.zeros((len(items), max(len(item.source_ids) for item in items)), dtype=np.int64)
         for row, item in enumerate(items):
             ids[row, : len(item.source_ids)] = item.source_ids
-        sizes = torch.tensor(list(n_vertices))
-        mask = vertex_mask(sizes, max(n_vertices)).to(self.device)
+        n_vertices = [item.n_vertices for item in items]
+        mask = vertex_mask(torch.tensor(n_vertices), max(n_vertices)).to(self.device)
+        limit = torch.tensor([item.limit_bucket for item in items]).to(self.device)
         source = torch.from_numpy(ids).to(self.device)
         is_gpu = self.device.type == "cuda"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=is_gpu):
             memory, source_mask = self._network.encode(source)
-            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
+            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask, limit)
             word_logp = self._network.word_logp(hidden)
             link_logp = self._network.link_logp(hidden, mask)
         top_logp, top_ids = word_logp.topk(self._kept, dim=-1)
         columns = top_ids.flatten(1)[:, None].expand(-1, top_ids.shape[1], -1)
         cand_logp = word_logp.gather(2, columns)
         return Outputs(
-            list(n_vertices),
+            n_vertices,
             top_ids.int().cpu().numpy(),
             cand_logp.float().cpu().numpy(),
             top_logp[..., -1].float().cpu().numpy(),

@@ -42,6 +42,7 @@ class Item(NamedTuple):
         text: The text itself, in its profile's form.
         references: Reference summaries.
         limit: Length limit.
+        profile: Its text profile.
     """
 
     place: int
@@ -49,6 +50,7 @@ class Item(NamedTuple):
     text: str
     references: tuple[str, ...]
     limit: int
+    profile: str
 
 
 class Outputs(NamedTuple):
@@ -200,12 +202,11 @@ class Worker:
             from sumfit.runtime.onnx import OnnxBackend
 
             self._backend = OnnxBackend(self.model)
-        n_vertices = graph_size(self.model, self.spec, item)
-        return self._backend.graphs([GraphRequest(item.source_ids, n_vertices)])[0]
+        return self._backend.graphs([graph_request(self.model, self.spec, item)])[0]
 
 
-def graph_size(model: ModelDirectory, spec: NbestSpec, item: Item) -> int:
-    """Choose the size of a text's graph, as a summarizer does.
+def graph_request(model: ModelDirectory, spec: NbestSpec, item: Item) -> GraphRequest:
+    """Choose the size of a text's graph and the bucket of its limit, as a summarizer does.
 
     Args:
         model: The model.
@@ -213,12 +214,14 @@ def graph_size(model: ModelDirectory, spec: NbestSpec, item: Item) -> int:
         item: The text.
 
     Returns:
-        Vertices.
+        What to ask of a backend.
     """
     n_pieces = 2 * item.limit if spec.unit == "words" else -(-item.limit // 3)
     n_source = len(item.source_ids)
     least = min(n_pieces, 2 * n_source) + 2
-    return model.config.architecture.n_vertices(n_source, at_least=least)
+    n_vertices = model.config.architecture.n_vertices(n_source, at_least=least)
+    bucket = model.config.limit_bucket(item.limit, unit=spec.unit, profile=item.profile)
+    return GraphRequest(item.source_ids, n_vertices, bucket)
 
 
 def _overlap(words: Sequence[str], reference: Sequence[str]) -> int:
