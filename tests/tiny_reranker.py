@@ -25,6 +25,7 @@ FIELDS: dict[str, Any] = {
     "max_source": 48,
     "max_candidate": 24,
     "n_candidates": 5,
+    "order_weight": 50.0,
     "n_features": len(FEATURES),
     "head_width": 8,
     "dropout": 0.0,
@@ -48,7 +49,10 @@ def write_checkpoint(model_dir: Path, folder: Path, **changes: Any) -> tuple[Pat
         "profiles": ["natural"],
         "mbr_temperature": 2.0,
         "features": list(FEATURES),
+        "n_listed": 8,
+        "after_best": 16,
         "weight": 0.1,
+        "f1_weight": 3.0,
     }
     save_checkpoint(folder, model=network, fields=fields, tokenizer=model_dir / "tokenizer.json")
     return folder, network

@@ -1,4 +1,4 @@
-"""What decoding returns: hypotheses, n-best lists, and the finished summary.
+"""What decoding returns: hypotheses, n-best lists, candidates, and the finished summary.
 
 Owns plain frozen data. Does not own how any of it is found (`sumfit.decoding`) or turned into
 text (`sumfit.pipeline`).
@@ -12,7 +12,7 @@ from typing import overload
 
 from sumfit.errors import SumfitError
 
-__all__ = ["Hypothesis", "NBest", "Summary"]
+__all__ = ["Candidate", "Hypothesis", "NBest", "Summary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,24 @@ class Hypothesis:
     path: tuple[int, ...] | None = None
     optimal: bool = False
     gap: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A hypothesis whose string keeps every promise.
+
+    Attributes:
+        text: The summary itself, without prefix and suffix.
+        hypothesis: Where it comes from.
+        rank: Its place in the decoder's list.
+        expected_f1: Its expected F1 of words with what the graph says, see
+            `sumfit.rerank.graph`; NaN where no reranker asked for it.
+    """
+
+    text: str
+    hypothesis: Hypothesis
+    rank: int
+    expected_f1: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -17,10 +18,12 @@ from sumfit.errors import (
     ModelFormatError,
     ModelNotFoundError,
 )
-from sumfit.hypothesis import Hypothesis
+from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.models.reranker import Reranker
 from sumfit.pipeline import Summarizer
 from sumfit.rerank import get_reranker
+from sumfit.rerank.features import ListNumbers
+from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.neural import NeuralReranker
 from sumfit.training.reranking.files import export_reranker
 from tests.tiny_model import TEXTS, write_model
@@ -42,8 +45,11 @@ def reranker_dir(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return export_reranker(checkpoint, folder / "reranker", precisions=["fp32"])
 
 
-def hypotheses(n: int) -> list[Hypothesis]:
-    return [Hypothesis((5,) * (k + 2), -3.0 - k, -2.0 - k, 4) for k in range(n)]
+def candidates(texts: list[str]) -> list[Candidate]:
+    return [
+        Candidate(text, Hypothesis((5,) * (k + 2), -3.0 - k, -2.0 - k, 4), k, 0.5 + 0.1 * (k % 2))
+        for k, text in enumerate(texts)
+    ]
 
 
 def torch_logits(network: Reranker, loaded: NeuralReranker, texts: list[str]) -> np.ndarray:
@@ -53,11 +59,10 @@ def torch_logits(network: Reranker, loaded: NeuralReranker, texts: list[str]) ->
     ids = torch.zeros(1, len(texts), max(map(len, encoded)), dtype=torch.int64)
     for row, pieces in enumerate(encoded):
         ids[0, row, : len(pieces)] = torch.tensor(pieces)
-    nbest = hypotheses(len(texts))
-    scores = np.array([one.score for one in nbest])
     features = None
     if network.shape.n_features:
-        features = torch.from_numpy(loaded._features(SOURCE, texts, nbest, scores))[None]
+        numbers = ListNumbers.of(candidates(texts))
+        features = torch.from_numpy(loaded._features(SOURCE, texts, numbers))[None]
     with torch.no_grad():
         return network(source, ids, features)[0].numpy()
 
@@ -71,9 +76,9 @@ def test_scores_are_those_of_torch(
 ) -> None:
     checkpoint, network = write_checkpoint(model_dir, tmp_path / "c", **changes)
     loaded = NeuralReranker(export_reranker(checkpoint, tmp_path / "r", precisions=[precision]))
-    nbest = hypotheses(3)
-    scores = loaded.score(SOURCE, CANDIDATES, nbest)
-    expected = torch_logits(network, loaded, CANDIDATES) + 0.1 * np.array([0.0, -1.0, -2.0])
+    scores = loaded.score(SOURCE, candidates(CANDIDATES))
+    expected = torch_logits(network, loaded, CANDIDATES)
+    expected += 0.1 * np.array([0.0, -1.0, -2.0]) + 3.0 * np.array([-0.1, 0.0, -0.1])
     if precision == "fp32":
         np.testing.assert_allclose(scores, expected, atol=2e-4, rtol=1e-4)
     else:
@@ -103,13 +108,13 @@ def test_order_follows_the_scores_and_lists_of_any_length_work(reranker_dir: Pat
     loaded = NeuralReranker(reranker_dir)
     assert loaded.name == "tiny-reranker"
     assert loaded.n_candidates == 5
-    assert loaded.rerank(SOURCE, [], []) == ()
-    assert loaded.rerank(SOURCE, ["one"], hypotheses(1)) == (0,)
-    scores = loaded.score(SOURCE, CANDIDATES, hypotheses(3))
-    order = loaded.rerank(SOURCE, CANDIDATES, hypotheses(3))
+    assert loaded.order(SOURCE, []) == ()
+    assert loaded.order(SOURCE, candidates(["one"])) == (0,)
+    scores = loaded.score(SOURCE, candidates(CANDIDATES))
+    order = loaded.order(SOURCE, candidates(CANDIDATES))
     assert list(order) == sorted(range(3), key=lambda k: -scores[k])
     many = [f"{CANDIDATES[k % 3]} {k}" for k in range(8)]
-    longer = loaded.rerank(SOURCE, many, hypotheses(8))
+    longer = loaded.order(SOURCE, candidates(many))
     assert sorted(longer[:5]) == list(range(5))
     assert longer[5:] == (5, 6, 7)  # beyond what it was trained with: behind, in their order
 
@@ -119,14 +124,59 @@ def test_identical_candidates_keep_their_order(model_dir: Path, tmp_path: Path) 
         model_dir, tmp_path / "c", rank_embedding=False, n_features=0, n_candidates=5
     )
     loaded = NeuralReranker(export_reranker(checkpoint, tmp_path / "r", precisions=["fp32"]))
-    object.__setattr__(loaded.config, "weight", 0.0)
-    assert loaded.rerank(SOURCE, ["same words"] * 4, hypotheses(4)) == (0, 1, 2, 3)
+    for name in ("weight", "f1_weight"):
+        object.__setattr__(loaded.config, name, 0.0)
+    assert loaded.order(SOURCE, candidates(["same words"] * 4)) == (0, 1, 2, 3)
+
+
+def test_minimum_bayes_risk_is_what_is_left_without_the_network(
+    model_dir: Path, reranker_dir: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "r"
+    shutil.copytree(reranker_dir, folder)
+    change(folder, network_weight=0.0, weight=1.0, f1_weight=50.0)
+    fit = Summarizer.from_pretrained(model_dir)
+    tokenizer = fit.model.tokenizer
+    mbr = GraphMBRReranker.of(tokenizer, weight=50.0, n_candidates=8, after_best=16)
+    for text in TEXTS:
+        found = fit(text, max_chars=40, rerank=str(folder))
+        assert found == dataclasses.replace(
+            fit(text, max_chars=40, rerank=mbr), timings=found.timings
+        )
+    loaded = NeuralReranker(folder)
+    listed = candidates(CANDIDATES)
+    expected = [one.hypothesis.score + 50 * one.expected_f1 for one in listed]
+    np.testing.assert_allclose(
+        loaded.score(SOURCE, listed), np.array(expected) - (-2.0 + 50 * 0.6), atol=1e-9
+    )
+
+
+def test_the_list_is_that_of_training_and_the_best_of_it_are_read(
+    model_dir: Path, reranker_dir: Path
+) -> None:
+    fit = Summarizer.from_pretrained(model_dir)
+    loaded = NeuralReranker(reranker_dir)
+    lister = loaded.lister(fit.model.tokenizer)
+    assert lister is not None
+    assert (lister.n_candidates, lister.after_best, lister.weight) == (8, 16, 50.0)
+    seen: list[list[Candidate]] = []
+    order = loaded.order
+    loaded.order = lambda source, some: (seen.append(list(some)), order(source, some))[1]  # type: ignore[method-assign,assignment]
+    found = fit(TEXTS[1], max_chars=40, rerank=loaded)
+    mbr = fit(TEXTS[1], max_chars=40, rerank=lister, n_best=5)
+    assert [one.text for one in seen[0]] == [mbr.text, *(one.text for one in mbr.alternatives)]
+    value = [one.hypothesis.score + 50 * one.expected_f1 for one in seen[0]]
+    assert value == sorted(value, reverse=True)
+    assert all(0 < one.expected_f1 <= 1 for one in seen[0])
+    assert found.rank in [one.rank for one in seen[0]]
 
 
 def test_a_reranked_summary_keeps_its_promises(model_dir: Path, reranker_dir: Path) -> None:
     fit = Summarizer.from_pretrained(model_dir)
-    plain = fit(TEXTS[1], max_chars=40, n_best=5, constraints=False)
+    lister = NeuralReranker(reranker_dir).lister(fit.model.tokenizer)
+    plain = fit(TEXTS[1], max_chars=40, n_best=5, constraints=False, rerank=lister)
     reranked = fit(TEXTS[1], max_chars=40, n_best=5, rerank=str(reranker_dir), constraints=False)
+    assert all(one.optimal is False for one in (reranked, *reranked.alternatives) if one.rank)
     listed = [plain, *plain.alternatives]
     again = [reranked, *reranked.alternatives]
     assert {one.text for one in again} == {one.text for one in listed}
@@ -184,7 +234,9 @@ def change(folder: Path, **fields: Any) -> None:
         ({"architecture": 3}, ModelFormatError, "'architecture' is 3, must be a dict"),
         ({"name": None}, ModelFormatError, "'name' is None, must be a str"),
         ({"weight": "x"}, ModelFormatError, "'weight' is 'x', must be a number"),
-        ({"mbr_temperature": 0}, ModelFormatError, "'mbr_temperature' is 0, must be a number"),
+        ({"mbr_temperature": 0}, ModelFormatError, "is 0, must be a number above 0"),
+        ({"f1_weight": -1}, ModelFormatError, "'f1_weight' is -1, must be a number of at least 0"),
+        ({"after_best": 1.5}, ModelFormatError, "'after_best' is 1.5, must be a whole number"),
     ],
 )
 def test_a_damaged_config_is_named(
@@ -224,7 +276,6 @@ def test_missing_and_damaged_files_are_named(reranker_dir: Path, tmp_path: Path)
 
 def test_a_faithful_candidate_comes_first(model_dir: Path) -> None:
     from sumfit.pipeline.faithfulness import faithful_first, is_faithful
-    from sumfit.pipeline.search import Candidate
 
     source = "Anna Lee paid 1,200 euros, said twenty people. #.## billion"
     assert is_faithful("Lee pays 1200, 20 say", source)
@@ -232,12 +283,7 @@ def test_a_faithful_candidate_comes_first(model_dir: Path) -> None:
     assert not is_faithful("says Bob", source)
     assert is_faithful("#.## billion", source)
     assert not is_faithful("## billion", source)
-    listed = [
-        Candidate(text, hypothesis, rank)
-        for rank, (text, hypothesis) in enumerate(
-            zip(["paid 9", "paid 1,200", "people"], hypotheses(3), strict=True)
-        )
-    ]
+    listed = candidates(["paid 9", "paid 1,200", "people"])
     assert [one.rank for one in faithful_first(listed, source)] == [1, 0, 2]
     assert [one.rank for one in faithful_first(listed[:1], source)] == [0]
     fit = Summarizer.from_pretrained(model_dir)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sumfit.rerank.features import SEARCH_FEATURES, ListNumbers
 from sumfit.rerank.mbr import posterior
 from sumfit.rerank.phrases import Phrases
 from sumfit.rerank.text_features import _SCALES, LIST_FEATURES, text_features
@@ -39,9 +40,11 @@ def compute(phrases: Phrases, source: str, texts: list[str], **changes: Any) -> 
         "log_probs": -2.0 - np.arange(n),
         "scores": -1.0 - 0.7 * np.arange(n),
         "n_pieces": np.array([len(text) // 4 + 1 for text in texts]),
-        "temperature": 2.0,
+        "ranks": np.arange(n)[::-1],
+        "expected_f1": np.full(n, 0.5),
     }
-    found = text_features(source, texts, phrases=phrases, **{**values, **changes})
+    numbers = ListNumbers(**{**values, **changes})
+    found = text_features(source, texts, numbers, phrases=phrases, temperature=2.0)
     assert found.shape == (n, len(LIST_FEATURES))
     assert found.dtype == np.float32
     assert np.isfinite(found).all()
@@ -128,8 +131,18 @@ def test_odd_lists_have_features(phrases: Phrases, source: str, texts: list[str]
     compute(phrases, source, texts)
 
 
+def test_expected_f1_and_both_places_are_read(phrases: Phrases) -> None:
+    f1 = np.array([0.4, 0.45, 0.5, 0.3, 0.35])
+    found = compute(phrases, SOURCE, TEXTS, expected_f1=f1, ranks=np.array([3, 0, 1, 4, 2]))
+    assert found["expected_f1"].argsort().tolist() == f1.argsort().tolist()
+    assert found["expected_f1"].mean() == pytest.approx(0, abs=1e-6)
+    assert found["expected_f1"][2] - found["expected_f1"][0] == pytest.approx(2.0 / 0.8)
+    assert found["log_rank"].argsort().tolist() == [1, 2, 4, 0, 3]
+    assert found["log_place"].argsort().tolist() == [0, 1, 2, 3, 4]
+
+
 def test_equal_candidates_differ_by_score_and_rank_alone(phrases: Phrases) -> None:
     found = compute(phrases, SOURCE, ["Bridge closed"] * 3)
     for name, values in found.items():
-        if name not in LIST_FEATURES[:5]:
+        if name not in SEARCH_FEATURES:
             np.testing.assert_allclose(values, values[0], atol=1e-6, err_msg=name)

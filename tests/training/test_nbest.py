@@ -90,8 +90,8 @@ def test_lists_hold_candidates_of_the_limit_with_their_gains(place: Path, tmp_pa
             expected = pairwise_gains([words, reference])[0, 1]
             assert lists.gains[k] == pytest.approx(expected, abs=1e-6)
             assert lists.overlaps[k] == (Counter(words) & Counter(reference)).total()
-            assert lists.n_words[k] == len(words)
-            assert 0 <= lists.consensus[k] <= 1
+            assert lists.ranks[k] >= k - first[row]
+            assert 0 <= lists.expected_f1[k] <= 1
 
 
 def test_what_is_there_is_kept_and_shards_make_the_rest(place: Path, tmp_path: Path) -> None:
@@ -176,6 +176,7 @@ def test_training_texts_are_known_by_recipe_and_fold(tmp_path: Path) -> None:
         ({"corpus": ""}, "exactly one of corpus and data"),
         ({"method": "best"}, "method must be one of"),
         ({"n_best": 0}, "n_best must be at least 1, was 0"),
+        ({"after_best": -1}, "after_best must be at least 0, was -1"),
         ({"fold": "2/2"}, "fold must be a part such as 0/2"),
     ],
 )
@@ -206,3 +207,38 @@ def test_a_model_that_is_not_there_or_damaged_is_named(place: Path, tmp_path: Pa
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(ModelFormatError, match=r"config\.json is damaged .*; save the model again"):
         make_lists(spec(place, tmp_path / "l", model=str(tmp_path)), n_workers=1)
+
+
+def test_lists_that_search_has_finished_hold_what_minimum_bayes_risk_reads(
+    place: Path, tmp_path: Path
+) -> None:
+    from sumfit.pipeline import Summarizer
+    from sumfit.rerank.graph import GraphMBRReranker, mbr_places
+
+    make_lists(
+        spec(place, tmp_path / "l", n_best=8, after_best=16, exact=False, bonus=0.0), n_workers=1
+    )
+    meta, parts = read_lists(tmp_path / "l")
+    assert (meta.n_best, meta.after_best) == (8, 16)
+    lists = Lists.joined(list(parts)).given(most=1, weight=30.0)
+    fit = Summarizer.from_pretrained(place / "model")
+    mbr = GraphMBRReranker.of(fit.model.tokenizer, weight=30.0, n_candidates=8, after_best=16)
+    ends = np.cumsum(lists.candidate_lengths)
+    for row, words in enumerate(np.split(lists.candidate_ids, ends[:-1].tolist())):
+        found = fit(
+            TEXTS[lists.items[row]], max_words=int(lists.limits[row]), rerank=mbr,
+            constraints=False, bonus=0.0, words_per_vertex=5,
+        )  # fmt: skip
+        assert fit.model.tokenizer.decode(words.tolist()) == found.text
+        assert lists.ranks[row] == found.rank
+        assert lists.log_probs[row] == pytest.approx(found.log_prob, abs=1e-4)
+    order = mbr_places(np.array([-1.0, -2.0, -3.0]), np.array([0.1, 0.2, 0.2]), weight=20.0)
+    assert order.tolist() == [1, 0, 2]
+
+
+def test_lists_of_an_older_format_are_made_again(place: Path, tmp_path: Path) -> None:
+    make_lists(spec(place, tmp_path / "l"), n_workers=1)
+    meta = tmp_path / "l" / "meta.json"
+    meta.write_text(meta.read_text().replace("sumfit-nbest-2", "sumfit-nbest-1"))
+    with pytest.raises(DataFormatError, match=r"'sumfit-nbest-1', .*; make the lists again"):
+        read_lists(tmp_path / "l")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,18 +13,28 @@ import numpy as np
 import pytest
 import torch
 
-from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError
+from sumfit.errors import (
+    ConfigError,
+    DataFormatError,
+    IncompatibleModelError,
+    ModelFormatError,
+)
+from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.models import DAT, DATConfig, save_model
+from sumfit.rerank.features import ListNumbers, candidate_features
+from sumfit.rerank.graph import mbr_places
 from sumfit.rerank.neural import NeuralReranker
 from sumfit.text import Tokenizer
 from sumfit.training.loader import Position
 from sumfit.training.nbest.lists import FORMAT, ListMeta, Lists, part_path, write_meta
+from sumfit.training.nbest.spec import NbestSpec
 from sumfit.training.reranking.data import ListData, ListStream, plan_batches
 from sumfit.training.reranking.files import export_reranker, load_reranker
 from sumfit.training.reranking.loop import train_reranker
 from sumfit.training.reranking.recipe import (
     BatchSection,
     RerankerRecipe,
+    SelectionSection,
     load_reranker_recipe,
 )
 from sumfit.training.reranking.step import targets
@@ -119,8 +131,10 @@ def write_lists(folder: Path, tokenizer: Tokenizer, *, n: int, seed: int) -> Non
         scores=-np.ones(n_all, np.float32),
         gains=np.array(gains, np.float32),
         overlaps=np.array([round(10 * gain) for gain in gains], np.int16),
-        consensus=np.full(n_all, 0.5, np.float32),
-        n_words=np.full(n_all, 4, np.int16),
+        ranks=np.concatenate([np.arange(count) for count in counts]).astype(np.int16),
+        expected_f1=np.concatenate(
+            [0.5 + 0.1 * rng.permutation(count) / count for count in counts]
+        ).astype(np.float32),
     )
     half = n // 2
     first = int(lists.n_candidates[:half].sum())
@@ -188,17 +202,21 @@ def test_a_marked_candidate_is_found(place: Path, tmp_path: Path, head: str, los
 
 
 def test_the_exported_reranker_finds_it_too(place: Path, tmp_path: Path) -> None:
-    from sumfit.hypothesis import Hypothesis
-
     result = train_reranker(recipe(place, tmp_path / "run"), device="cpu", n_workers=1)
     assert result is not None
     assert result.best is not None
     loaded = NeuralReranker(export_reranker(result.best, tmp_path / "r", precisions=["int8"]))
     texts = ["bank rate", "library water storm", "bridge bank"]
-    nbest = [Hypothesis((5, 6), -1.0, -1.0, 2)] * 3
-    assert loaded.rerank("bank rate library", texts, nbest)[0] == 1
+    assert loaded.order("bank rate library", candidates(texts))[0] == 1
     network, _ = load_reranker(result.best)
     assert network.shape == loaded.config.architecture
+
+
+def candidates(texts: list[str]) -> list[Candidate]:
+    return [
+        Candidate(text, Hypothesis((5, 6), -1.0, -1.0, 2), rank, 0.5)
+        for rank, text in enumerate(texts)
+    ]
 
 
 LIGHT = """
@@ -239,8 +257,6 @@ def light(place: Path, tmp_path: Path) -> RerankerRecipe:
 def test_a_marked_candidate_is_found_without_an_encoder(
     light: RerankerRecipe, tmp_path: Path
 ) -> None:
-    from sumfit.hypothesis import Hypothesis
-
     result = train_reranker(light, device="cpu", n_workers=1)
     assert result is not None
     assert result.scores["won"] > 0.9
@@ -249,15 +265,15 @@ def test_a_marked_candidate_is_found_without_an_encoder(
     assert {path.name for path in folder.iterdir()} == {"config.json", "model.onnx", "phrases.npz"}
     loaded = NeuralReranker(folder)
     texts = ["bank rate", "library water storm", "bridge bank"]
-    nbest = [Hypothesis((5, 6), -1.0, -1.0, 2)] * 3
-    assert loaded.rerank("bank rate library", texts, nbest)[0] == 1
+    assert loaded.order("bank rate library", candidates(texts))[0] == 1
     network, config = load_reranker(result.best)
-    scores = np.array([one.score for one in nbest])
-    features = torch.from_numpy(loaded._features("bank rate", texts, nbest, scores))[None]
+    numbers = ListNumbers.of(candidates(texts))
+    features = torch.from_numpy(loaded._features("bank rate", texts, numbers))[None]
     ids = torch.ones(1, 3, 1, dtype=torch.int64)
     with torch.no_grad():
         logits = network(ids[:, 0], ids, features)[0].numpy()
-    np.testing.assert_allclose(loaded.score("bank rate", texts, nbest), logits, atol=1e-4)
+    found = loaded.score("bank rate", candidates(texts))
+    np.testing.assert_allclose(found, config["network_weight"] * logits, atol=1e-4)
     assert config["profiles"] == ["natural"]
     (folder / "phrases.npz").unlink()
     with pytest.raises(ModelFormatError, match=r"phrases\.npz is missing; the directory of a re"):
@@ -333,14 +349,19 @@ def test_batches_hold_every_list_once_padded_and_cut(place: Path) -> None:
     assert sorted(np.concatenate(plan).tolist()) == list(range(300))
     batch = data.batch(plan[3])
     for row, number in enumerate(plan[3]):
-        n = min(4, int(lists.n_candidates[number]))
+        n_all = int(lists.n_candidates[number])
+        whole = slice(first[number], first[number] + n_all)
+        places = mbr_places(lists.scores[whole], lists.expected_f1[whole], weight=100.0)
+        n = min(4, n_all)
+        assert (np.diff(lists.expected_f1[whole][places]) <= 0).all()  # scores are equal here
         for k in range(n):
-            place_of = first[number] + k
+            place_of = first[number] + places[k]
             words = lists.candidate_ids[ends[place_of] : ends[place_of + 1]].tolist()
             ids = tokenizer.encode(tokenizer.decode(words))[:12]
             got = batch["candidate_ids"][row, k]
             assert got[got != 0].tolist() == ids
             assert batch["gains"][row, k] == lists.gains[place_of]
+            assert batch["expected_f1"][row, k] == lists.expected_f1[place_of]
         assert (batch["candidate_ids"][row, n:] == 0).all()
         assert (batch["features"][row, n:] == 0).all()
     for numbers in plan_batches(data, np.arange(300), BatchSection(tokens=500)):
@@ -416,3 +437,114 @@ def test_the_command_line_exports_a_reranker_even_from_pieces(place: Path, tmp_p
     config = json.loads((tmp_path / "r" / "config.json").read_text())
     assert str(tmp_path) not in json.dumps(config)
     assert config["lists"] == ["made-up: made-up"]
+
+
+def test_features_are_those_of_the_run_time(place: Path) -> None:
+    shape, reader = shape_of(place)
+    data = ListData([place / "train"], shape, reader=reader, n_workers=1)
+    lists = Lists.load(part_path(place / "train", 0)).given(most=4, weight=100.0)
+    tokenizer = Tokenizer.from_file(reader)
+    ends = np.cumsum(lists.n_candidates)
+    ids = np.split(lists.candidate_ids, np.cumsum(lists.candidate_lengths)[:-1].tolist())
+    for row in range(5):
+        some = range(ends[row] - lists.n_candidates[row], ends[row])
+        listed = [
+            Candidate(
+                tokenizer.decode(ids[k].tolist()),
+                Hypothesis(tuple(ids[k].tolist()), -1.0, -1.0, 1),
+                int(lists.ranks[k]),
+                float(lists.expected_f1[k]),
+            )
+            for k in some
+        ]
+        words = [one.text.split() for one in listed]
+        expected = candidate_features(words, ListNumbers.of(listed), temperature=2.0)
+        found = data.batch(np.array([row]))["features"][0].numpy()
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        assert len(set(found[:, 5])) == len(listed)  # each has its place
+        assert found[:, 6].argmax() == 0  # scores are equal: the greatest F1 comes first
+
+
+def test_what_is_chosen_is_never_worse_than_minimum_bayes_risk(place: Path, tmp_path: Path) -> None:
+    """An untrained network knows nothing, so its logits are left out, or do no harm."""
+    from sumfit.training.reranking.selection import Weights, weight_choices
+
+    words = [f"train={place / 'valid'}", f"valid={place / 'train'}", f"output_dir={tmp_path}"]
+    path = tmp_path / "r.toml"
+    path.write_text(RECIPE.format(encoder=place / "encoder", head="pooled", loss="risk", steps=1))
+    result = train_reranker(load_reranker_recipe(path, words), device="cpu", n_workers=1)
+    assert result is not None
+    scores = result.scores
+    assert scores["r_sum"] >= max(scores["r_sum_mbr"], scores["r_sum_network"])
+    assert scores["r_sum"] <= scores["r_sum_oracle"]
+    lists = Lists.joined([Lists.load(part_path(place / "train", i)) for i in range(2)])
+    ends = np.cumsum(lists.n_candidates)
+    starts = ends - lists.n_candidates
+    best = [a + lists.expected_f1[a:b].argmax() for a, b in zip(starts, ends, strict=True)]
+    assert scores["r_sum_mbr"] == pytest.approx(300 * lists.gains[best].mean(), abs=1e-3)
+    assert scores["r_sum_first"] == pytest.approx(300 * lists.gains[starts].mean(), abs=1e-3)
+    assert result.best is not None
+    config = json.loads((result.best / "config.json").read_text())
+    for name in ("network_weight", "weight", "f1_weight"):
+        assert config[name] == scores[name]
+    grid = SelectionSection(weights=(0.0, 0.5), f1_weights=(0.0, 20.0))
+    assert weight_choices(grid, order_weight=0.0) == [
+        Weights(1.0, 0.0, 0.0), Weights(1.0, 0.5, 0.0), Weights(1.0, 0.0, 20.0),
+        Weights(1.0, 0.5, 20.0),
+    ]  # fmt: skip
+    assert weight_choices(grid, order_weight=100.0)[-1] == Weights(0.0, 1.0, 100.0)
+
+
+def test_lists_of_another_kind_are_refused(place: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(place / "valid", other)
+    meta = json.loads((other / "meta.json").read_text())
+    (other / "meta.json").write_text(json.dumps({**meta, "after_best": 128}))
+    wanted = recipe(place, tmp_path / "run")
+    mixed = dataclasses.replace(wanted, valid=(NbestSpec(lists=str(other)),))
+    with pytest.raises(IncompatibleModelError, match=r"with after_best=128, .* with 0; train on"):
+        train_reranker(mixed, device="cpu", n_workers=1)
+    (other / "meta.json").write_text(json.dumps({**meta, "format": "sumfit-nbest-1"}))
+    with pytest.raises(DataFormatError, match="make the lists again"):
+        train_reranker(mixed, device="cpu", n_workers=1)
+
+
+def test_training_goes_on_from_another_reranker(place: Path, tmp_path: Path) -> None:
+    first = train_reranker(recipe(place, tmp_path / "a"), device="cpu", n_workers=1)
+    assert first is not None
+    path = tmp_path / "b.toml"
+    path.write_text('[optimizer]\nlr = 1e-6\n[run]\nmax_steps = 1\nprecision = "fp32"\n')
+    words = [f"train={place / 'train'}", f"valid={place / 'valid'}", f"output_dir={tmp_path / 'b'}"]
+    wanted = load_reranker_recipe(path, [*words, f"start.reranker={first.best}"])
+    assert wanted.model.n_candidates == K
+    assert wanted.model.features is False
+    again = train_reranker(wanted, device="cpu", n_workers=1)
+    assert again is not None
+    assert again.scores["r_sum"] == pytest.approx(first.scores["r_sum"], abs=1)
+    assert again.best is not None
+    assert load_reranker(again.best)[0].shape == load_reranker(first.best)[0].shape  # type: ignore[arg-type]
+    smaller = load_reranker_recipe(
+        path, [*words[:2], f"start.reranker={first.best}", "model.n_candidates=3"]
+    )
+    with pytest.raises(IncompatibleModelError, match=r"rank\.weight of .*best is \(6, 16\), this"):
+        train_reranker(smaller, device="cpu", n_workers=1)
+
+
+def test_training_goes_on_without_an_encoder(light: RerankerRecipe, tmp_path: Path) -> None:
+    first = train_reranker(light, device="cpu", n_workers=1)
+    assert first is not None
+    assert first.best is not None
+    words = [f"train={light.train[0].lists}", f"valid={light.valid[0].lists}"]
+    words += [f"output_dir={tmp_path / 'again'}", f"start.reranker={first.best}"]
+    path = tmp_path / "again.toml"
+    path.write_text('[run]\nmax_steps = 1\nprecision = "fp32"\n')
+    again = train_reranker(load_reranker_recipe(path, words), device="cpu", n_workers=1)
+    assert again is not None
+    assert again.scores["won"] > 0.9
+    config = json.loads((first.best / "config.json").read_text())
+    (first.best / "config.json").write_text(json.dumps({**config, "features": ["words"]}))
+    other = dataclasses.replace(
+        load_reranker_recipe(path, words), output_dir=str(tmp_path / "other")
+    )
+    with pytest.raises(IncompatibleModelError, match=r"reads features \['words'\], here"):
+        train_reranker(other, device="cpu", n_workers=1)

@@ -7,6 +7,7 @@ surrounds it at run time (`sumfit.rerank.neural`).
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -40,7 +41,10 @@ class RerankerShape:
         max_source: Pieces at which a source is cut, marks included.
         max_candidate: Pieces at which a candidate is cut, marks included.
         n_candidates: ``K``, the longest list that it ranks.
-        rank_embedding: Add a learned embedding of a candidate's rank to each of its words.
+        order_weight: Candidates are given in the order of ``score + order_weight * F1`` with F1
+            the expected F1 of `sumfit.rerank.graph`, the first ``K`` of them; 0 for the search's
+            own order.
+        rank_embedding: Add a learned embedding of a candidate's place to each of its words.
         head: ``rank``, the paper's: all words pooled together, one output for each rank;
             ``pooled``: the words of each candidate pooled, one score each.
         n_features: Numbers that the ``pooled`` head reads of each candidate.
@@ -60,6 +64,7 @@ class RerankerShape:
     max_source: int = 128
     max_candidate: int = 48
     n_candidates: int = 20
+    order_weight: float = 0.0
     rank_embedding: bool = True
     head: Head = "pooled"
     n_features: int = 0
@@ -79,6 +84,8 @@ class RerankerShape:
         for name, allowed in (("encoder", get_args(EncoderKind)), ("head", get_args(Head))):
             if getattr(self, name) not in allowed:
                 problems.append(f"{name} must be one of {allowed}, was {getattr(self, name)!r}")
+        if not 0 <= self.order_weight < math.inf:
+            problems.append(f"order_weight must be at least 0 and finite, was {self.order_weight}")
         if not 0 <= self.dropout < 1:
             problems.append(f"dropout must be in [0, 1), was {self.dropout}")
         if max(self.max_source, self.max_candidate) > self.n_positions:

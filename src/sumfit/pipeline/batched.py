@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sumfit.hypothesis import NBest
+from sumfit.hypothesis import Candidate, NBest
 from sumfit.length import LengthRequest, unit_costs
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
-from sumfit.pipeline.search import Candidate, GraphSearch, without_proof
+from sumfit.pipeline.search import GraphSearch, without_proof
 
 __all__ = ["BatchTask", "can_batch", "decode_together"]
 
@@ -105,9 +105,9 @@ def decode_together(
         if not isinstance(one, NBest):
             continue
         task = tasks[number]
-        order = ranking.order(task.search.dag, one) if ranking else None
+        ranked = ranking.order(task.search.dag, one) if ranking else None
         kept, _ = task.search.verified(
-            one, task.request, task.longest, order=order, n_wanted=n_wanted
+            one, task.request, task.longest, ranked=ranked, n_wanted=n_wanted
         )
         if len(kept) < n_wanted <= len(one):
             continue  # some strings failed: a longer list may have others

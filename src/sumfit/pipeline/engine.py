@@ -18,7 +18,7 @@ from sumfit.errors import (
     SumfitError,
     UnsupportedScriptError,
 )
-from sumfit.hypothesis import Summary
+from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest, resolve_budget
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
@@ -27,7 +27,7 @@ from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.reranking import RerankerCache
 from sumfit.pipeline.results import ResultMaker
-from sumfit.pipeline.search import Candidate, GraphSearch, source_length
+from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory
 from sumfit.text.scripts import foreign_script

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sumfit.pipeline.search import Candidate
+from sumfit.hypothesis import Candidate
 
 __all__ = ["faithful_first", "is_faithful"]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sumfit.dag import DAG
 from sumfit.hypothesis import Hypothesis
+from sumfit.rerank.graph import Ranked
 
 __all__ = ["Ranking"]
 
@@ -22,17 +23,18 @@ class Ranking:
 
     Attributes:
         n_listed: Hypotheses to list.
-        after_best: Expansions that exact search may spend on the list once the best is certain.
+        after_best: Expansions that exact search may spend on the list once the best is certain;
+            ``None`` for an exact list.
         rank: Gives the order of a graph's hypotheses.
         seconds: Time that `order` took so far.
     """
 
     n_listed: int
-    after_best: int
-    rank: Callable[[DAG, Sequence[Hypothesis]], Sequence[int]]
+    after_best: int | None
+    rank: Callable[[DAG, Sequence[Hypothesis]], Ranked]
     seconds: float = 0.0
 
-    def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Sequence[int]:
+    def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
         """Rank, and keep the time.
 
         Args:
@@ -40,9 +42,9 @@ class Ranking:
             found: Its hypotheses.
 
         Returns:
-            Their places, the best at the front.
+            Their places, the best at the front, and what these were made from.
         """
         started = time.perf_counter()
-        order = self.rank(dag, found)
+        ranked = self.rank(dag, found)
         self.seconds += time.perf_counter() - started
-        return order
+        return ranked

@@ -14,12 +14,12 @@ from typing import Any, cast
 
 from sumfit.dag import DAG
 from sumfit.errors import ModelNotFoundError
-from sumfit.hypothesis import Hypothesis
+from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
-from sumfit.pipeline.search import Candidate
-from sumfit.rerank import GraphReranker, Reranker, get_reranker
+from sumfit.rerank import AnyReranker, GraphReranker, ListReranker, Reranker, get_reranker
+from sumfit.rerank.graph import Ranked
 from sumfit.runtime import ModelDirectory
 
 __all__ = ["RerankerCache"]
@@ -39,9 +39,9 @@ class RerankerCache:
         """
         self._model = model
         self._lock = threading.Lock()
-        self._loaded: dict[str, Reranker | GraphReranker] = {}
+        self._loaded: dict[str, AnyReranker] = {}
 
-    def get(self, rerank: Any) -> Reranker | GraphReranker | None:
+    def get(self, rerank: Any) -> AnyReranker | None:
         """The reranker of an option's value, loaded at its first use.
 
         Args:
@@ -78,7 +78,7 @@ class RerankerCache:
         if check_profile is not None:
             check_profile(options.profile)
 
-    def _load(self, rerank: str) -> Reranker | GraphReranker:
+    def _load(self, rerank: str) -> AnyReranker:
         config = self._model.config
         if rerank == _OWN:
             place = self._model.path / "reranker"
@@ -108,9 +108,10 @@ class RerankerCache:
         Returns:
             The number, at least the caller's ``n_best``.
         """
-        reranker = _of_texts(self.get(options.rerank))
+        reranker = self.get(options.rerank)
+        n_read = reranker.n_candidates if reranker and _reads_strings(reranker) else 1
         least = _FAITHFUL_CANDIDATES if options.faithful else 1
-        return max(options.n_best, least, reranker.n_candidates if reranker else 1)
+        return max(options.n_best, least, n_read)
 
     def ranking(self, options: Options) -> Ranking | None:
         """The order of a reranker that reads graphs.
@@ -121,10 +122,15 @@ class RerankerCache:
         Returns:
             The order; ``None`` where hypotheses keep theirs.
         """
-        reranker = _of_graphs(self.get(options.rerank))
-        if reranker is None:
-            return None
-        return Ranking(reranker.n_candidates, reranker.after_best, partial(_ranked, reranker))
+        reranker = self.get(options.rerank)
+        if hasattr(reranker, "lister"):
+            lister = cast(ListReranker, reranker).lister(self._model.tokenizer)
+            if lister is not None:
+                return Ranking(lister.n_candidates, lister.after_best, lister.ranked)
+        elif hasattr(reranker, "rank"):
+            graphs = cast(GraphReranker, reranker)
+            return Ranking(graphs.n_candidates, graphs.after_best, partial(_ranked, graphs))
+        return None
 
     def order(
         self, candidates: list[Candidate], *, source: str, whole: str, options: Options
@@ -140,32 +146,32 @@ class RerankerCache:
         Returns:
             The same candidates, the one to return first.
         """
-        reranker = _of_texts(self.get(options.rerank))
-        if reranker is not None and len(candidates) > 1:
-            candidates = self._reranked(candidates, source, reranker)
+        reranker = self.get(options.rerank)
+        if reranker is not None and _reads_strings(reranker) and len(candidates) > 1:
+            candidates = _reordered(candidates, source, reranker)
         return faithful_first(candidates, whole) if options.faithful else candidates
-
-    @staticmethod
-    def _reranked(candidates: list[Candidate], source: str, reranker: Reranker) -> list[Candidate]:
-        texts = [candidate.text for candidate in candidates]
-        order = reranker.rerank(source, texts, [item.hypothesis for item in candidates])
-        _check(reranker.name, order, len(candidates))
-        return [candidates[index] for index in order]
 
 
 # By one name: a look at all that a protocol asks for would cost more than the ranking.
-def _of_graphs(reranker: Reranker | GraphReranker | None) -> GraphReranker | None:
-    return cast(GraphReranker, reranker) if hasattr(reranker, "rank") else None
+def _reads_strings(reranker: AnyReranker) -> bool:
+    return hasattr(reranker, "rerank") or hasattr(reranker, "lister")
 
 
-def _of_texts(reranker: Reranker | GraphReranker | None) -> Reranker | None:
-    return cast(Reranker, reranker) if hasattr(reranker, "rerank") else None
+def _reordered(candidates: list[Candidate], source: str, reranker: AnyReranker) -> list[Candidate]:
+    if hasattr(reranker, "lister"):
+        order = cast(ListReranker, reranker).order(source, candidates)
+    else:
+        texts = [candidate.text for candidate in candidates]
+        nbest = [candidate.hypothesis for candidate in candidates]
+        order = cast(Reranker, reranker).rerank(source, texts, nbest)
+    _check(reranker.name, order, len(candidates))
+    return [candidates[index] for index in order]
 
 
-def _ranked(reranker: GraphReranker, dag: DAG, found: Sequence[Hypothesis]) -> Sequence[int]:
+def _ranked(reranker: GraphReranker, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
     order = reranker.rank(dag, found)
     _check(reranker.name, order, len(found))
-    return order
+    return Ranked(order)
 
 
 def _check(name: str, order: Sequence[int], n_candidates: int) -> None:

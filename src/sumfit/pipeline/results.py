@@ -12,12 +12,11 @@ from typing import Any
 import regex
 
 from sumfit.errors import InfeasibleBudgetError, SumfitError
-from sumfit.hypothesis import Summary
+from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.search import Candidate
 from sumfit.pipeline.source import Source
 from sumfit.text import Tokenizer, ends_completely
 

@@ -7,7 +7,7 @@ hypotheses keep their promise as strings, and when to ask for more of them. Does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -18,7 +18,7 @@ import regex
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError
-from sumfit.hypothesis import Hypothesis, NBest
+from sumfit.hypothesis import Candidate, Hypothesis, NBest
 from sumfit.length import (
     FORBIDDEN,
     LengthBudget,
@@ -30,6 +30,7 @@ from sumfit.length import (
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
+from sumfit.rerank.graph import Ranked
 from sumfit.text import Tokenizer, ends_completely
 from sumfit.text.scripts import keeps_scripts, scripts_of
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
 
 __all__ = [
-    "Candidate",
     "GraphSearch",
     "says_something",
     "source_length",
@@ -52,21 +52,6 @@ _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
 _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner joins two pictures
     r"(?<!\p{RI})(?:\p{RI}{2})*\p{RI}(?!\p{RI})|^\u200d|\u200d$"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A hypothesis whose string keeps every promise.
-
-    Attributes:
-        text: The summary itself, without prefix and suffix.
-        hypothesis: Where it comes from.
-        rank: Its place in the decoder's list.
-    """
-
-    text: str
-    hypothesis: Hypothesis
-    rank: int
 
 
 def source_length(text: str, request: LengthRequest, tokenizer: Tokenizer) -> int:
@@ -224,17 +209,19 @@ class GraphSearch:
         ranking: Ranking | None,
     ) -> tuple[list[Candidate], int, NBest]:
         """Decode longer lists until enough strings fit; also say how much too long others are."""
-        n_hypotheses, order = n_wanted, None
+        n_hypotheses, n_enough, ranked = n_wanted, n_wanted, None
         if ranking is not None:
             n_hypotheses = max(n_wanted, ranking.n_listed)
             settings = {**settings, "after_best": ranking.after_best}
+            if ranking.after_best is not None:  # a list as long as it came out
+                n_enough = min(n_wanted, self.options.n_best)
         while True:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             if ranking is not None:
-                order = ranking.order(self.dag, found)
+                ranked = ranking.order(self.dag, found)
                 settings["after_best"] = None  # a second list is made because the first was short
-            kept, excess = self.verified(found, request, longest, order=order, n_wanted=n_wanted)
-            if len(kept) >= n_wanted or len(found) < n_hypotheses or n_hypotheses >= most:
+            kept, excess = self.verified(found, request, longest, ranked=ranked, n_wanted=n_wanted)
+            if len(kept) >= n_enough or len(found) < n_hypotheses or n_hypotheses >= most:
                 return kept, excess, found
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
@@ -261,7 +248,7 @@ class GraphSearch:
         request: LengthRequest,
         longest: int,
         *,
-        order: Iterable[int] | None = None,
+        ranked: Ranked | None = None,
         n_wanted: int | None = None,
     ) -> tuple[list[Candidate], int]:
         """Keep the hypotheses whose strings keep every promise.
@@ -270,7 +257,7 @@ class GraphSearch:
             found: Hypotheses, best score first.
             request: The length request.
             longest: As in `find`.
-            order: Places in ``found``, the one to look at first at the front; all if ``None``.
+            ranked: Another order to look at them in, and what it was made from.
             n_wanted: Stop after so many; ``None`` for all.
 
         Returns:
@@ -281,7 +268,7 @@ class GraphSearch:
         kept: list[Candidate] = []
         seen: set[str] = set()
         least_excess = 0
-        for rank in range(len(found)) if order is None else order:
+        for rank in range(len(found)) if ranked is None else ranked.order:
             if n_wanted is not None and len(kept) >= n_wanted:
                 break
             hypothesis = found[rank]
@@ -300,9 +287,12 @@ class GraphSearch:
             elif request.accepts(text, tokenizer=self.tokenizer) and (
                 not must_end or ends_completely(text)
             ):
-                if order is not None:  # the best score may never be looked at
-                    hypothesis = _behind(hypothesis, found[0])
-                kept.append(Candidate(text, hypothesis, rank))
+                if ranked is None:
+                    kept.append(Candidate(text, hypothesis, rank))
+                    continue
+                # The best score may never be looked at.
+                behind = _behind(hypothesis, found[0])
+                kept.append(Candidate(text, behind, rank, ranked.f1(rank)))
         return kept, least_excess
 
     def is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:

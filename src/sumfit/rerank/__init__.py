@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from sumfit.dag import DAG
 from sumfit.errors import ConfigError
-from sumfit.hypothesis import Hypothesis
+from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.rerank.graph import DEFAULT_WEIGHT, GraphMBRReranker
 from sumfit.rerank.mbr import (
     DEFAULT_TEMPERATURE,
@@ -26,8 +26,10 @@ from sumfit.rerank.mbr import (
 from sumfit.text import Tokenizer
 
 __all__ = [
+    "AnyReranker",
     "GraphMBRReranker",
     "GraphReranker",
+    "ListReranker",
     "MBRReranker",
     "MBRResult",
     "Reranker",
@@ -83,8 +85,8 @@ class GraphReranker(Protocol):
         ...
 
     @property
-    def after_best(self) -> int:
-        """Expansions that exact search may spend on the list once the best is certain."""
+    def after_best(self) -> int | None:
+        """Expansions of exact search for the list after its best; ``None`` for an exact list."""
         ...
 
     def rank(self, dag: DAG, nbest: Sequence[Hypothesis]) -> Sequence[int]:
@@ -100,13 +102,54 @@ class GraphReranker(Protocol):
         ...
 
 
+@runtime_checkable
+class ListReranker(Protocol):
+    """Anything that reads both: the graph for the list and its order, and then the strings."""
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        ...
+
+    @property
+    def n_candidates(self) -> int:
+        """How many strings it reads."""
+        ...
+
+    def lister(self, tokenizer: Tokenizer) -> GraphMBRReranker | None:
+        """Say how the list is to be made.
+
+        Args:
+            tokenizer: Of the model whose graphs are read.
+
+        Returns:
+            What orders it before its strings are made; ``None`` for the search's own order.
+        """
+        ...
+
+    def order(self, source_text: str, candidates: Sequence[Candidate]) -> Sequence[int]:
+        """Order the candidates of one text, best first.
+
+        Args:
+            source_text: The text that was summarised.
+            candidates: The candidates, in the order of `lister`.
+
+        Returns:
+            A permutation of their indices.
+        """
+        ...
+
+
+AnyReranker = Reranker | GraphReranker | ListReranker
+
+
 def get_reranker(
-    rerank: str | os.PathLike[str] | Reranker | GraphReranker,
+    rerank: str | os.PathLike[str] | AnyReranker,
     *,
     tokenizer: Tokenizer | None = None,
     mbr_weight: float = DEFAULT_WEIGHT,
     mbr_temperature: float = DEFAULT_TEMPERATURE,
-) -> Reranker | GraphReranker:
+) -> AnyReranker:
     """Look a reranker up.
 
     Args:
@@ -124,7 +167,7 @@ def get_reranker(
         ConfigError: If there is no such reranker, or the tokenizer is missing.
         ModelError: If the directory holds no usable reranker.
     """
-    if isinstance(rerank, Reranker | GraphReranker):
+    if isinstance(rerank, AnyReranker):
         return rerank
     if rerank == "mbr":
         if tokenizer is None:

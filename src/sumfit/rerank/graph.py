@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +26,52 @@ from sumfit.errors import ConfigError
 from sumfit.hypothesis import Hypothesis
 from sumfit.text import PieceClass, Tokenizer
 
-__all__ = ["DEFAULT_WEIGHT", "GraphMBRReranker"]
+__all__ = ["DEFAULT_WEIGHT", "GraphMBRReranker", "Ranked", "mbr_places"]
 
 DEFAULT_WEIGHT = 100.0
 _CANDIDATES = 24
 _AFTER_BEST = 128
+
+
+class Ranked(NamedTuple):
+    """An order of hypotheses, and what it was made from.
+
+    Attributes:
+        order: Their places, the best at the front.
+        expected_f1: ``(N,)`` expected F1 of each with what the graph says; ``None`` where the
+            order was made from something else.
+    """
+
+    order: Sequence[int]
+    expected_f1: npt.NDArray[np.float64] | None = None
+
+    def f1(self, place: int) -> float:
+        """Take the expected F1 of one hypothesis.
+
+        Args:
+            place: Its place.
+
+        Returns:
+            The F1; NaN if there is none.
+        """
+        return math.nan if self.expected_f1 is None else float(self.expected_f1[place])
+
+
+def mbr_places(
+    scores: npt.NDArray[np.floating], expected_f1: npt.NDArray[np.floating], *, weight: float
+) -> npt.NDArray[np.int64]:
+    """Order a list by ``score + weight * F1``, best first; equal ones keep their order.
+
+    Args:
+        scores: ``(N,)`` nats.
+        expected_f1: ``(N,)`` expected F1 of each.
+        weight: Nats that an F1 of 1 is worth.
+
+    Returns:
+        ``(N,)`` places.
+    """
+    value = np.round(np.float64(scores) + weight * np.float64(expected_f1), 9)
+    return np.argsort(-value, kind="stable")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,21 +83,22 @@ class GraphMBRReranker:
         joins: ``(V,)`` whether a piece continues one.
         weight: Nats that an expected F1 of 1 is worth; 0 leaves the order of the search.
         n_candidates: How long a list it wants.
-        after_best: Expansions that exact search spends on that list once the best is certain.
+        after_best: Expansions that exact search spends on that list once the best is certain;
+            ``None`` for an exact list.
     """
 
     opens: npt.NDArray[np.bool_]
     joins: npt.NDArray[np.bool_]
     weight: float = DEFAULT_WEIGHT
     n_candidates: int = _CANDIDATES
-    after_best: int = _AFTER_BEST
+    after_best: int | None = _AFTER_BEST
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise ConfigError(f"weight must be at least 0 and finite, was {self.weight}")
         if self.n_candidates < 1:
             raise ConfigError(f"n_candidates must be at least 1, was {self.n_candidates}")
-        if self.after_best < 0:
+        if self.after_best is not None and self.after_best < 0:
             raise ConfigError(f"after_best must be at least 0, was {self.after_best}")
 
     @classmethod
@@ -65,7 +108,7 @@ class GraphMBRReranker:
         *,
         weight: float = DEFAULT_WEIGHT,
         n_candidates: int = _CANDIDATES,
-        after_best: int = _AFTER_BEST,
+        after_best: int | None = _AFTER_BEST,
     ) -> GraphMBRReranker:
         """Make a reranker for the graphs of a tokenizer's models.
 
@@ -108,11 +151,22 @@ class GraphMBRReranker:
         """
         if len(nbest) < 2:
             return tuple(range(len(nbest)))
+        return tuple(self.ranked(dag, nbest).order)
+
+    def ranked(self, dag: DAG, nbest: Sequence[Hypothesis]) -> Ranked:
+        """Order the hypotheses as `rank` does, and give the expected F1 of each.
+
+        Args:
+            dag: The graph.
+            nbest: Hypotheses of it, best score first.
+
+        Returns:
+            The order and the F1s.
+        """
         # Only here: the name of a reranker is looked up where no compiled loop is wanted.
         from sumfit.decoding.expectation import expected_overlaps
 
         words = [hypothesis.words for hypothesis in nbest]
         overlaps = expected_overlaps(dag, words, opens=self.opens, joins=self.joins)
         scores = np.array([hypothesis.score for hypothesis in nbest])
-        value = np.round(scores + self.weight * overlaps.f1, 9)
-        return tuple(np.argsort(-value, kind="stable").tolist())
+        return Ranked(mbr_places(scores, overlaps.f1, weight=self.weight).tolist(), overlaps.f1)

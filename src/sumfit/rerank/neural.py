@@ -27,12 +27,14 @@ from sumfit.errors import (
     ModelFormatError,
     ModelNotFoundError,
 )
-from sumfit.hypothesis import Hypothesis
+from sumfit.hypothesis import Candidate
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
-from sumfit.rerank.features import FEATURES, candidate_features, consensus
+from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
+from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.phrases import Phrases
 from sumfit.rerank.pieces import PieceReader
 from sumfit.rerank.text_features import LIST_FEATURES, text_features
+from sumfit.text import Tokenizer
 from sumfit.text.split import split_words
 
 __all__ = ["NeuralReranker", "RerankerConfig"]
@@ -53,7 +55,13 @@ class RerankerConfig:
         models: Names of those summarizers.
         profiles: Text profiles of the lists; empty for any.
         mbr_temperature: Temperature behind the feature ``consensus``.
-        weight: Weight of the search's own score beside the network's.
+        n_listed: Candidates that the search is to list, of which the first
+            ``architecture.n_candidates`` are read.
+        after_best: Expansions of the search for that list after its best is certain; 0 for an
+            exact list.
+        network_weight: Weight of the network's logits; 0 if validation preferred to do without.
+        weight: Weight of the search's own score beside them.
+        f1_weight: Weight of the expected F1 beside them.
     """
 
     name: str
@@ -62,7 +70,17 @@ class RerankerConfig:
     models: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
     mbr_temperature: float = 2.0
+    n_listed: int = 20
+    after_best: int = 0
+    network_weight: float = 1.0
     weight: float = 0.0
+    f1_weight: float = 0.0
+
+    @property
+    def reads_graph(self) -> bool:
+        """Whether anything depends on the graph, beside the words of the candidates."""
+        shape = self.architecture
+        return bool(self.after_best or shape.order_weight or shape.n_features or self.f1_weight)
 
 
 class NeuralReranker:
@@ -146,9 +164,27 @@ class NeuralReranker:
                 f"profile was {profile!r}; use another reranker"
             )
 
-    def rerank(
-        self, source_text: str, texts: Sequence[str], nbest: Sequence[Hypothesis]
-    ) -> tuple[int, ...]:
+    def lister(self, tokenizer: Tokenizer) -> GraphMBRReranker | None:
+        """Say how the list is to be made and ordered before its strings are.
+
+        Args:
+            tokenizer: The summarizer's.
+
+        Returns:
+            The reranker that gives the order, and the expected F1 of each candidate; ``None`` for
+            the search's own list of `n_candidates`, where no F1 is read.
+        """
+        config = self.config
+        if not config.reads_graph:
+            return None
+        return GraphMBRReranker.of(
+            tokenizer,
+            weight=config.architecture.order_weight,
+            n_candidates=config.n_listed,
+            after_best=config.after_best or None,
+        )
+
+    def order(self, source_text: str, candidates: Sequence[Candidate]) -> tuple[int, ...]:
         """Order the candidates, best first.
 
         Only as many as it was trained with compete; what lies beyond keeps its place behind them.
@@ -156,41 +192,40 @@ class NeuralReranker:
 
         Args:
             source_text: The text that was summarised.
-            texts: Text of each candidate, most probable first.
-            nbest: The candidates, in the same order.
+            candidates: The candidates, in the order of `lister`.
 
         Returns:
             Indices of the candidates.
         """
-        if len(texts) < 2:
-            return tuple(range(len(texts)))
-        most = self.n_candidates
-        scores = self.score(source_text, texts[:most], nbest[:most])
+        if len(candidates) < 2:
+            return tuple(range(len(candidates)))
+        scores = self.score(source_text, candidates[: self.n_candidates])
         order = np.argsort(-scores, kind="stable")
-        return (*(int(i) for i in order), *range(len(scores), len(texts)))
+        return (*(int(i) for i in order), *range(len(scores), len(candidates)))
 
-    def score(
-        self, source_text: str, texts: Sequence[str], nbest: Sequence[Hypothesis]
-    ) -> npt.NDArray[np.float64]:
+    def score(self, source_text: str, candidates: Sequence[Candidate]) -> npt.NDArray[np.float64]:
         """Score the candidates of one text; higher is better.
 
         Args:
             source_text: The text that was summarised.
-            texts: Text of each candidate, most probable first, at most `n_candidates`.
-            nbest: The candidates, in the same order.
+            candidates: The candidates, in the order of `lister`, at most `n_candidates`.
 
         Returns:
-            ``(K,)`` scores: logits of the choice plus the weighted score of the search.
+            ``(K,)`` scores: weighted logits of the choice, score of the search and expected F1.
         """
-        own = np.array([hypothesis.score for hypothesis in nbest])
-        if self._phrases is not None:
-            inputs = {"features": self._features(source_text, texts, nbest, own)[None]}
-        else:
-            inputs = self._encoded(source_text, texts)
-            if self.config.architecture.n_features:
-                inputs["features"] = self._features(source_text, texts, nbest, own)[None]
+        config = self.config
+        numbers = ListNumbers.of(candidates)
+        total = config.weight * (numbers.scores - numbers.scores.max())
+        if config.f1_weight:
+            total += config.f1_weight * (numbers.expected_f1 - numbers.expected_f1.max())
+        if not config.network_weight:
+            return np.asarray(total)
+        texts = [candidate.text for candidate in candidates]
+        inputs = {} if self._phrases is not None else self._encoded(source_text, texts)
+        if config.architecture.n_features:
+            inputs["features"] = self._features(source_text, texts, numbers)[None]
         (logits,) = self._session.run(["logits"], inputs)
-        return np.asarray(logits[0].astype(np.float64) + self.config.weight * (own - own.max()))
+        return np.asarray(config.network_weight * logits[0].astype(np.float64) + total)
 
     def _encoded(self, source_text: str, texts: Sequence[str]) -> dict[str, Any]:
         shape = self.config.architecture
@@ -202,32 +237,15 @@ class NeuralReranker:
         return {"source_ids": np.array(source, dtype=np.int64), "candidate_ids": ids}
 
     def _features(
-        self,
-        source_text: str,
-        texts: Sequence[str],
-        nbest: Sequence[Hypothesis],
-        scores: npt.NDArray[np.float64],
+        self, source_text: str, texts: Sequence[str], numbers: ListNumbers
     ) -> npt.NDArray[np.float32]:
-        log_probs = np.array([hypothesis.log_prob for hypothesis in nbest])
-        n_pieces = np.array([len(hypothesis.words) for hypothesis in nbest])
+        temperature = self.config.mbr_temperature
         if self._phrases is not None:
             return text_features(
-                source_text,
-                texts,
-                log_probs=log_probs,
-                scores=scores,
-                n_pieces=n_pieces,
-                phrases=self._phrases,
-                temperature=self.config.mbr_temperature,
+                source_text, texts, numbers, phrases=self._phrases, temperature=temperature
             )
         words = [split_words(text) for text in texts]
-        return candidate_features(
-            log_probs=log_probs,
-            scores=scores,
-            n_pieces=n_pieces,
-            n_words=np.array([len(one) for one in words]),
-            consensus=consensus(words, scores, temperature=self.config.mbr_temperature),
-        )
+        return candidate_features(words, numbers, temperature=temperature)
 
 
 def read_config(file: Path) -> RerankerConfig:
@@ -275,8 +293,12 @@ def read_config(file: Path) -> RerankerConfig:
         tokenizer_sha256=_typed(values, "tokenizer_sha256", str),
         models=tuple(map(str, _typed(values, "models", list, []))),
         profiles=tuple(map(str, _typed(values, "profiles", list, []))),
-        mbr_temperature=_number(values, "mbr_temperature", 2.0, above=0.0),
-        weight=_number(values, "weight", 0.0, above=-1e-9),
+        mbr_temperature=_number(values, "mbr_temperature", 2.0, is_positive=True),
+        n_listed=_count(values, "n_listed", shape.n_candidates),
+        after_best=_count(values, "after_best", 0),
+        network_weight=_number(values, "network_weight", 1.0),
+        weight=_number(values, "weight", 0.0),
+        f1_weight=_number(values, "f1_weight", 0.0),
     )
 
 
@@ -290,15 +312,28 @@ def _typed(values: Mapping[str, Any], key: str, kind: type, default: Any = None)
     return value
 
 
-def _number(values: Mapping[str, Any], key: str, default: float, *, above: float) -> float:
+def _number(
+    values: Mapping[str, Any], key: str, default: float, *, is_positive: bool = False
+) -> float:
     value = values.get(key, default)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value <= above:
+    if not is_number or not math.isfinite(value) or value < 0 or (is_positive and not value):
+        allowed = "above 0" if is_positive else "of at least 0"
         raise ModelFormatError(
-            f"config.json of the reranker: {key!r} is {value!r}, must be a number above {above:g}; "
+            f"config.json of the reranker: {key!r} is {value!r}, must be a number {allowed}; "
             "export the reranker again"
         )
     return float(value)
+
+
+def _count(values: Mapping[str, Any], key: str, default: int) -> int:
+    number = _number(values, key, default)
+    if not number.is_integer():
+        raise ModelFormatError(
+            f"config.json of the reranker: {key!r} is {number}, must be a whole number; "
+            "export the reranker again"
+        )
+    return int(number)
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:

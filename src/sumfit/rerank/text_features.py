@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.rerank.features import FEATURES, candidate_features
+from sumfit.rerank.features import SEARCH_FEATURES, ListNumbers, search_columns
 from sumfit.rerank.mbr import pairwise_parts, posterior
 from sumfit.rerank.phrases import Phrases
 from sumfit.text.split import split_words
@@ -56,7 +56,7 @@ _SOURCE = (
     ("letters_share", 0.08),
 )
 LIST_FEATURES = (
-    *FEATURES[:5],
+    *SEARCH_FEATURES,
     *(f"consensus_{name}" for name in _CONSENSUS),
     *(f"vote_{name}_{kind}" for name in ("words", "pairs") for kind in _VOTES),
     *(name for name, _ in _SOURCE),
@@ -69,7 +69,7 @@ LIST_FEATURES = (
 """Names of the features, in order."""
 
 _SCALES = np.array(
-    [1.0, 1.0, 0.3, 0.15, 0.8]
+    [1.0, 1.0, 0.3, 0.15, 0.8, 0.8, 0.8]
     + [0.1] * len(_CONSENSUS)
     + [0.1, 0.2, 0.1, 0.15, 0.2, 0.1]
     + [scale for _, scale in (*_SOURCE, *_PHRASES)]
@@ -104,10 +104,8 @@ class _Words:
 def text_features(
     source: str,
     texts: Sequence[str],
+    numbers: ListNumbers,
     *,
-    log_probs: npt.NDArray[np.floating],
-    scores: npt.NDArray[np.floating],
-    n_pieces: npt.NDArray[np.integer],
     phrases: Phrases,
     temperature: float,
 ) -> npt.NDArray[np.float32]:
@@ -115,10 +113,8 @@ def text_features(
 
     Args:
         source: The text that was summarised.
-        texts: The candidates, most probable first, at least one.
-        log_probs: ``(K,)`` log-probability of each, nats.
-        scores: ``(K,)`` what the search maximised, nats.
-        n_pieces: ``(K,)`` pieces of the summarizer's vocabulary.
+        texts: The candidates, at least one.
+        numbers: What the search says of them.
         phrases: Which words are kept, and which go together.
         temperature: Of the posterior behind votes and consensus.
 
@@ -127,19 +123,12 @@ def text_features(
     """
     split = [split_words(text) for text in texts]
     words = _Words.of(source, split)
-    weights = posterior(np.asarray(scores, dtype=np.float64), temperature=temperature)
-    search = candidate_features(
-        log_probs=log_probs,
-        scores=scores,
-        n_pieces=n_pieces,
-        n_words=words.lengths,
-        consensus=np.zeros(len(texts)),
-    )[:, :5]
+    weights = posterior(np.asarray(numbers.scores, np.float64), temperature=temperature)
     columns = [
-        *search.T,
+        *search_columns(numbers, words.lengths),
         *(part @ weights for part in pairwise_parts(split)),
         *_votes(words, weights),
-        *_source_relations(words, texts, n_pieces),
+        *_source_relations(words, texts, numbers.n_pieces),
         *_phrase_relations(words, split, phrases),
     ]
     relative = np.stack(columns, axis=1)

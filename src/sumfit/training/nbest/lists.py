@@ -13,7 +13,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,11 @@ import numpy.typing as npt
 
 from sumfit.config import build, to_mapping
 from sumfit.errors import ConfigError, DataFormatError
+from sumfit.rerank.graph import mbr_places
 
 __all__ = ["FORMAT", "ListMeta", "Lists", "part_path", "read_lists", "read_meta", "write_meta"]
 
-FORMAT = "sumfit-nbest-1"
+FORMAT = "sumfit-nbest-2"
 _PER_LIST: dict[str, Any] = {
     "items": np.int64,
     "limits": np.int32,
@@ -38,8 +39,8 @@ _PER_CANDIDATE: dict[str, Any] = {
     "scores": np.float32,
     "gains": np.float32,
     "overlaps": np.int16,
-    "consensus": np.float32,
-    "n_words": np.int16,
+    "ranks": np.int16,
+    "expected_f1": np.float32,
 }
 _PIECES: dict[str, Any] = {"source_ids": np.int32, "candidate_ids": np.int32}
 _DTYPES = _PER_LIST | _PER_CANDIDATE | _PIECES
@@ -50,7 +51,7 @@ class ListMeta:
     """Where lists come from.
 
     Attributes:
-        format: ``sumfit-nbest-1``.
+        format: ``sumfit-nbest-2``.
         model: Name of the model that made them.
         model_sha256: Fingerprint of its weights.
         tokenizer_sha256: Fingerprint of its tokenizer.
@@ -61,7 +62,9 @@ class ListMeta:
         n_parts: Parts that hold them.
         profiles: Text profiles of the texts.
         seen_in_training: The model was trained on these texts, so its lists are too good.
-        mbr_temperature: Temperature of the posterior behind ``consensus``.
+        mbr_temperature: Temperature of the posterior behind the feature ``consensus``.
+        n_best: Candidates wanted.
+        after_best: Expansions of the search after its best was certain; 0 for exact lists.
     """
 
     format: str
@@ -76,6 +79,8 @@ class ListMeta:
     profiles: tuple[str, ...] = ()
     seen_in_training: bool = False
     mbr_temperature: float = 2.0
+    n_best: int = 20
+    after_best: int = 0
 
     def __post_init__(self) -> None:
         if self.format != FORMAT:
@@ -89,7 +94,7 @@ class Lists:
     Attributes:
         items: ``(N,)`` place of each text in its data.
         limits: ``(N,)`` length limit of each.
-        n_candidates: ``(N,)`` candidates of each list, most probable first.
+        n_candidates: ``(N,)`` candidates of each list, best score first as they were found.
         source_lengths: ``(N,)`` pieces of each source.
         source_ids: Pieces of all sources.
         candidate_lengths: ``(M,)`` pieces of each candidate.
@@ -99,8 +104,9 @@ class Lists:
         gains: ``(M,)`` mean of the F1 of unigrams, bigrams and longest common subsequence against
             the reference, without stemming; the best over several references.
         overlaps: ``(M,)`` words shared with the reference.
-        consensus: ``(M,)`` see `sumfit.rerank.features.consensus`.
-        n_words: ``(M,)`` words of each candidate.
+        ranks: ``(M,)`` place of each in the search's own order.
+        expected_f1: ``(M,)`` expected F1 of words with what the graph says, see
+            `sumfit.rerank.graph`.
     """
 
     items: npt.NDArray[np.int64]
@@ -114,8 +120,8 @@ class Lists:
     scores: npt.NDArray[np.float32]
     gains: npt.NDArray[np.float32]
     overlaps: npt.NDArray[np.int16]
-    consensus: npt.NDArray[np.float32]
-    n_words: npt.NDArray[np.int16]
+    ranks: npt.NDArray[np.int16]
+    expected_f1: npt.NDArray[np.float32]
 
     def __len__(self) -> int:
         return int(self.items.shape[0])
@@ -142,6 +148,36 @@ class Lists:
     def empty(cls) -> Lists:
         """Make no lists."""
         return cls(**{name: np.zeros(0, dtype=dtype) for name, dtype in _DTYPES.items()})
+
+    def given(self, *, most: int, weight: float) -> Lists:
+        """Put each list into the order in which a reranker is given it, and cut it there.
+
+        Args:
+            most: Candidates at most of each list.
+            weight: See `sumfit.rerank.graph.mbr_places`; 0 for the order that they have.
+
+        Returns:
+            The lists of those candidates.
+        """
+        ends = np.cumsum(self.n_candidates, dtype=np.int64)
+        starts = ends - self.n_candidates
+        chosen = [np.zeros(0, np.int64)]
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            places = np.arange(end - start)
+            if weight:
+                part = slice(start, end)
+                places = mbr_places(self.scores[part], self.expected_f1[part], weight=weight)
+            chosen.append(start + places[:most])
+        return self._taken(np.concatenate(chosen), np.minimum(self.n_candidates, most))
+
+    def _taken(self, places: npt.NDArray[np.int64], n_candidates: npt.NDArray[np.int16]) -> Lists:
+        """The same lists with other candidates of theirs, by their places among all."""
+        lengths = self.candidate_lengths[places]
+        first = (np.cumsum(self.candidate_lengths, dtype=np.int64) - self.candidate_lengths)[places]
+        offsets = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        values = {name: getattr(self, name)[places] for name in _PER_CANDIDATE}
+        values["candidate_ids"] = self.candidate_ids[np.repeat(first, lengths) + offsets]
+        return replace(self, n_candidates=n_candidates, **values)
 
     def save(self, path: Path) -> None:
         """Write a part; it appears whole or not at all.

@@ -113,6 +113,8 @@ def make_lists(
         profiles=texts.profiles,
         seen_in_training=seen,
         mbr_temperature=spec.mbr_temperature,
+        n_best=spec.n_best,
+        after_best=spec.after_best,
     )
     _claim(output, meta)
     if not (output / "tokenizer.json").exists():

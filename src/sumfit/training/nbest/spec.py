@@ -43,6 +43,8 @@ class NbestSpec:
         exact: Whether words must be exactly the limit, as in the paper, or at most.
         method: Decoder.
         n_best: Candidates wanted.
+        after_best: Let exact search end so many expansions after its best is certain: the list is
+            what it has finished by then, as minimum Bayes risk reads it; 0 for an exact list.
         beam_size: ``K`` of the beam decoders.
         words_per_vertex: ``V``, words kept at each vertex.
         constraints: Keep the constraints that summaries have by default.
@@ -71,6 +73,7 @@ class NbestSpec:
     exact: bool = True
     method: str = "seqmap"
     n_best: int = 20
+    after_best: int = 0
     beam_size: int = 20
     words_per_vertex: int = 5
     constraints: bool = True
@@ -101,7 +104,7 @@ class NbestSpec:
         if self.ending not in ("", "eos", "any"):
             problems.append(f"ending must be eos or any, was {self.ending!r}")
         least = {"n_best": 1, "beam_size": 1, "words_per_vertex": 1, "part_size": 1}
-        least |= {"max_items": 0, "max_expansions": 1}
+        least |= {"max_items": 0, "max_expansions": 1, "after_best": 0}
         problems += [
             f"{name} must be at least {value}, was {getattr(self, name)}"
             for name, value in least.items()

@@ -17,12 +17,14 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import SumfitError
+from sumfit.hypothesis import Candidate
 from sumfit.length import LengthRequest, resolve_budget
 from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints import ConstraintCompiler
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.search import Candidate, GraphSearch, source_length
-from sumfit.rerank.features import consensus
+from sumfit.pipeline.ranking import Ranking
+from sumfit.pipeline.search import GraphSearch, source_length
+from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.mbr import pairwise_gains
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import Backend, GraphRequest, fold
@@ -133,7 +135,6 @@ class Worker:
             self.model.lexicon = Lexicon.load(spec.lexicon)
         self.options = Options(
             method=spec.method,
-            n_best=spec.n_best,
             beam_size=spec.beam_size,
             words_per_vertex=spec.words_per_vertex,
             constraints=spec.constraints,
@@ -142,6 +143,13 @@ class Worker:
         self.ending = spec.ending or self.model.config.ending
         wanted = Options(bonus=0.0 if spec.bonus is None and spec.is_exact else spec.bonus)
         self.bonus = length_bonus(wanted, self.model.config, spec.unit)
+        # Without a weight the list keeps the order of the search.
+        self._lister = GraphMBRReranker.of(
+            self.model.tokenizer,
+            weight=0.0,
+            n_candidates=spec.n_best,
+            after_best=spec.after_best or None,
+        )
         self._constraints = ConstraintCompiler(self.model)
         self._backend: Backend | None = None
 
@@ -177,24 +185,29 @@ class Worker:
             source=item.text,
         )
         longest = source_length(item.text, request, self.model.tokenizer)
-        return search.find(request, longest=longest, bonus=self.bonus, n_wanted=self.spec.n_best)
+        lister = self._lister
+        return search.find(
+            request,
+            longest=longest,
+            bonus=self.bonus,
+            n_wanted=lister.n_candidates,
+            ranking=Ranking(lister.n_candidates, lister.after_best, lister.ranked),
+        )
 
     def _row(self, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
         words = [split_words(candidate.text) for candidate in candidates]
         references = [split_words(text) for text in item.references]
         n = len(words)
         gains = pairwise_gains([*words, *references])[:n, n:].max(axis=1)
-        scores = [candidate.hypothesis.score for candidate in candidates]
-        pieces = [candidate.hypothesis.words for candidate in candidates]
         return {
             "item": item,
-            "pieces": pieces,
+            "pieces": [candidate.hypothesis.words for candidate in candidates],
             "log_probs": [candidate.hypothesis.log_prob for candidate in candidates],
-            "scores": scores,
+            "scores": [candidate.hypothesis.score for candidate in candidates],
             "gains": gains,
             "overlaps": [max(_overlap(w, reference) for reference in references) for w in words],
-            "consensus": consensus(words, scores, temperature=self.spec.mbr_temperature),
-            "n_words": [len(w) for w in words],
+            "ranks": [candidate.rank for candidate in candidates],
+            "expected_f1": [candidate.expected_f1 for candidate in candidates],
         }
 
     def _predict(self, item: Item) -> DAG:
@@ -249,8 +262,8 @@ def _packed(rows: Sequence[dict[str, Any]]) -> Lists:
         scores=flat("scores", np.float32),
         gains=flat("gains", np.float32),
         overlaps=flat("overlaps", np.int16),
-        consensus=flat("consensus", np.float32),
-        n_words=flat("n_words", np.int16),
+        ranks=flat("ranks", np.int16),
+        expected_f1=flat("expected_f1", np.float32),
     )
 
 

@@ -17,14 +17,15 @@ import torch
 
 from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.models.reranker_config import RerankerShape
-from sumfit.rerank.features import candidate_features
+from sumfit.rerank.graph import DEFAULT_WEIGHT, mbr_places
 from sumfit.training.loader import MicroBatch, Position
 from sumfit.training.nbest.lists import ListMeta, Lists, read_lists, read_meta
 from sumfit.training.reranking.encoding import encode_lists
 from sumfit.training.reranking.recipe import BatchSection
 
-__all__ = ["ListData", "ListStream"]
+__all__ = ["ListData", "ListStream", "check_kinds", "plan_batches"]
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 _PAD_SOURCE, _PAD_CANDIDATE = 8, 4  # lengths are padded to multiples of these
 
@@ -37,12 +38,15 @@ class ListData:
         n_candidates: ``(N,)`` candidates of each list, at most ``K``.
         source_lengths: ``(N,)`` ids of each source.
         widths: ``(N,)`` ids of the longest candidate of each list.
+        landmarks: ``(N,)`` gain of the ``first`` candidate of the search, of the choice of
+            minimum Bayes risk (``mbr``), and of the best (``oracle``), of each whole list.
     """
 
     metas: tuple[ListMeta, ...]
     n_candidates: IntArray
     source_lengths: IntArray
     widths: IntArray
+    landmarks: dict[str, FloatArray]
 
     def __init__(
         self,
@@ -65,43 +69,38 @@ class ListData:
             n_workers: Processes for encoding.
 
         Raises:
-            IncompatibleModelError: If lists are of several tokenizers.
+            IncompatibleModelError: If lists are of several tokenizers, or of several kinds.
             ConfigError: If no list is left.
         """
         self.shape = shape
         self.metas = tuple(read_meta(directory) for directory in directories)
-        for directory, meta in zip(directories, self.metas, strict=True):
-            if meta.tokenizer_sha256 != self.metas[0].tokenizer_sha256:
-                raise IncompatibleModelError(
-                    f"{directory} holds lists of a model with another tokenizer than "
-                    f"{directories[0]}; train on lists of one tokenizer"
-                )
-        lists, ids = [], []
+        check_kinds(self.metas, directories)
+        lists, ids, landmarks = [], [], []
         for directory in directories:
-            files = encode_lists(
-                directory,
-                kind=shape.encoder,
-                reader=reader,
-                n_workers=n_workers,
-            )
+            files = encode_lists(directory, shape, reader=reader, n_workers=n_workers)
             taken = 0
             for part, file in zip(read_lists(directory)[1], files, strict=True):
                 if most and taken >= most:
                     break
-                lists.append(part)
+                landmarks.append(_landmarks(part, shape.order_weight or DEFAULT_WEIGHT))
+                lists.append(part.given(most=shape.n_candidates, weight=shape.order_weight))
                 with np.load(file, allow_pickle=False) as loaded:
                     ids.append({name: loaded[name] for name in loaded.files})
                 taken += len(part)
         self._set(Lists.joined(lists), ids, least)
+        self.landmarks = {
+            name: np.concatenate([one[name] for one in landmarks])[self._places]
+            for name in landmarks[0]
+        }
 
     def _set(self, lists: Lists, ids: Sequence[dict[str, Any]], least: int) -> None:
         def joined(name: str) -> npt.NDArray[np.int32]:
             return np.concatenate([np.zeros(0, np.int32), *(one[name] for one in ids)])
 
         self._lists = lists
-        self._text_features: npt.NDArray[np.float32] | None = None
-        if self.shape.encoder == "none":
-            self._text_features = np.concatenate([one["features"] for one in ids])
+        self._features: npt.NDArray[np.float32] | None = None
+        if self.shape.n_features:
+            self._features = np.concatenate([one["features"] for one in ids])
         self._source_ids, self._candidate_ids = joined("source_ids"), joined("candidate_ids")
         source_lengths, lengths = joined("source_lengths"), joined("candidate_lengths")
         self._source_starts = _starts(source_lengths)
@@ -112,12 +111,10 @@ class ListData:
         if not usable.size:
             raise ConfigError(f"no list has {least} candidates; make other n-best lists")
         self._places = usable
-        all_n = lists.n_candidates.astype(np.int64)
-        self.n_candidates = np.minimum(all_n, self.shape.n_candidates)[usable]
+        self.n_candidates = lists.n_candidates.astype(np.int64)[usable]
         self.source_lengths = np.minimum(source_lengths, self.shape.max_source)[usable].astype(
             np.int64
         )
-        # Candidates beyond K count here too: a little padding, and no loop.
         self.widths = np.maximum.reduceat(self._lengths, self._first).astype(np.int64)[usable]
 
     def __len__(self) -> int:
@@ -153,7 +150,8 @@ class ListData:
 
         Returns:
             ``source_ids (B, T)``, ``candidate_ids (B, K, U)``, ``gains (B, K)``,
-            ``overlaps (B, K)``, ``scores (B, K)``, and ``features (B, K, F)`` if they are read.
+            ``overlaps (B, K)``, ``scores (B, K)``, ``expected_f1 (B, K)``, and
+            ``features (B, K, F)`` if they are read.
         """
         places, there = self._candidates(numbers)
         pad = self.shape.pad_id
@@ -174,31 +172,55 @@ class ListData:
             pad,
         )
         values = {
-            name: self.per_candidate(name, numbers) for name in ("gains", "overlaps", "scores")
+            name: self.per_candidate(name, numbers)
+            for name in ("gains", "overlaps", "scores", "expected_f1")
         }
         values["source_ids"] = source
         values["candidate_ids"] = flat.reshape(*there.shape, -1)
-        if self.shape.n_features:
-            values["features"] = self._features(numbers, there)
+        if self._features is not None:
+            values["features"] = np.where(there[..., None], self._features[places], np.float32(0))
         return {name: torch.from_numpy(value) for name, value in values.items()}
 
-    def _features(self, numbers: IntArray, there: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-        if self._text_features is not None:
-            places, _ = self._candidates(numbers)
-            return np.where(there[..., None], self._text_features[places], np.float32(0))
 
-        def take(name: str, missing: float = 0.0) -> npt.NDArray[Any]:
-            return np.where(there, self.per_candidate(name, numbers), missing)
+def check_kinds(metas: Sequence[ListMeta], directories: Sequence[str | Path]) -> None:
+    """Refuse lists that no one reranker can serve.
 
-        features = candidate_features(
-            log_probs=take("log_probs", -1e3),
-            scores=take("scores", -1e3),
-            n_pieces=take("candidate_lengths"),
-            n_words=take("n_words"),
-            consensus=take("consensus"),
-        )
-        features[~there] = 0
-        return features
+    Args:
+        metas: Where the lists come from.
+        directories: Their directories, for the error.
+
+    Raises:
+        IncompatibleModelError: If lists are of several tokenizers, or of several kinds.
+    """
+    for directory, meta in zip(directories, metas, strict=True):
+        if meta.tokenizer_sha256 != metas[0].tokenizer_sha256:
+            raise IncompatibleModelError(
+                f"{directory} holds lists of a model with another tokenizer than "
+                f"{directories[0]}; train on lists of one tokenizer"
+            )
+        for name in ("n_best", "after_best", "mbr_temperature"):
+            if getattr(meta, name) != getattr(metas[0], name):
+                raise IncompatibleModelError(
+                    f"{directory} holds lists with {name}={getattr(meta, name)}, "
+                    f"{directories[0]} with {getattr(metas[0], name)}; train on lists of one kind, "
+                    "which is the kind that summaries will be chosen from"
+                )
+
+
+def _landmarks(lists: Lists, weight: float) -> dict[str, FloatArray]:
+    """Gains of each whole list that choices are compared with."""
+    ends = np.cumsum(lists.n_candidates, dtype=np.int64)
+    starts = ends - lists.n_candidates
+    gains = lists.gains.astype(np.float64)
+    of_mbr = [
+        a + mbr_places(lists.scores[a:b], lists.expected_f1[a:b], weight=weight)[0]
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    return {
+        "first": gains[starts],
+        "mbr": gains[np.array(of_mbr, dtype=np.int64)],
+        "oracle": np.maximum.reduceat(gains, starts) if starts.size else gains[:0],
+    }
 
 
 class ListStream:

@@ -1,7 +1,7 @@
-"""Lists as a reranker reads them: ids of its encoder, or numbers about the candidates.
+"""Lists as a reranker reads them: ids of its encoder, and numbers about the candidates.
 
-Owns the second tokenisation, or the numbers where there is no encoder, made once for each encoder
-and kept beside the lists.
+Owns the second tokenisation and the numbers, made once for each encoder, number and order of
+candidates, and kept beside the lists.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.models.reranker_config import EncoderKind
+from sumfit.models.reranker_config import RerankerShape
+from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
 from sumfit.rerank.phrases import Phrases
 from sumfit.rerank.pieces import PieceReader
 from sumfit.rerank.text_features import LIST_FEATURES, text_features
 from sumfit.text import Tokenizer
+from sumfit.text.split import split_words
 from sumfit.training.nbest.lists import Lists, part_path, read_lists
 
 __all__ = ["encode_lists"]
@@ -32,41 +35,36 @@ _MOST_SOURCE, _MOST_CANDIDATE = 192, 64  # ids kept on disk; a network may read 
 class _Encoding:
     """How the pieces of a part become ids of an encoder."""
 
-    kind: EncoderKind
+    shape: RerankerShape
     reader: str
     tokenizer: str
     temperature: float
 
 
 def encode_lists(
-    directory: str | Path,
-    *,
-    kind: EncoderKind,
-    reader: str | Path,
-    n_workers: int = 0,
+    directory: str | Path, shape: RerankerShape, *, reader: str | Path, n_workers: int = 0
 ) -> list[Path]:
-    """Encode the texts of all parts of a directory for one encoder, where that is not done yet.
-
-    Without an encoder their features are computed.
+    """Encode the lists of all parts of a directory for one network, where that is not done yet.
 
     Args:
         directory: Directory of lists.
-        kind: Family of the encoder.
+        shape: The network; its order and number of candidates, and whether it reads features.
         reader: The encoder's ``tokenizer.json``, or the table of phrases.
         n_workers: Processes; 0 for one per core.
 
     Returns:
-        One file for each part.
+        One file for each part, with ``Lists.given`` of it encoded.
     """
     directory = Path(directory)
     meta, _ = read_lists(directory)
     digest = hashlib.sha256(Path(reader).read_bytes())
-    if kind == "none":
-        digest.update(repr(LIST_FEATURES).encode())
+    names = LIST_FEATURES if shape.encoder == "none" else FEATURES
+    read = names if shape.n_features else ()
+    digest.update(repr((shape.n_candidates, float(shape.order_weight), read)).encode())
     name = digest.hexdigest()[:12]
     targets = [directory / f"ids-{name}-{number:05d}.npz" for number in range(meta.n_parts)]
     encoding = _Encoding(
-        kind, os.fspath(reader), str(directory / "tokenizer.json"), meta.mbr_temperature
+        shape, os.fspath(reader), str(directory / "tokenizer.json"), meta.mbr_temperature
     )
     todo = [
         (part_path(directory, number), target, encoding)
@@ -86,19 +84,25 @@ def encode_lists(
 def _encode_part(task: tuple[Path, Path, _Encoding]) -> None:
     source, target, encoding = task
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    lists = Lists.load(source)
+    shape = encoding.shape
+    lists = Lists.load(source).given(most=shape.n_candidates, weight=shape.order_weight)
     words = Tokenizer.from_file(encoding.tokenizer)
-    if encoding.kind == "none":
-        _write(target, _list_features(lists, words, encoding))
-        return
-    reader = PieceReader(encoding.kind, encoding.reader)
+    texts = {
+        "source": _texts(lists.source_ids, lists.source_lengths, words),
+        "candidate": _texts(lists.candidate_ids, lists.candidate_lengths, words),
+    }
     arrays: dict[str, Any] = {}
-    for name, ids, lengths, most in (
-        ("source", lists.source_ids, lists.source_lengths, _MOST_SOURCE),
-        ("candidate", lists.candidate_ids, lists.candidate_lengths, _MOST_CANDIDATE),
-    ):
-        texts = _texts(ids, lengths, words)
-        encoded = reader.encode(texts, most=most)
+    if shape.n_features:
+        arrays["features"] = _features(lists, texts["source"], texts["candidate"], encoding)
+    if shape.encoder == "none":  # sources and candidates themselves are one mark each
+        for name, some in texts.items():
+            arrays[f"{name}_ids"] = np.ones(len(some), dtype=np.int32)
+            arrays[f"{name}_lengths"] = arrays[f"{name}_ids"]
+        _write(target, arrays)
+        return
+    reader = PieceReader(shape.encoder, encoding.reader)
+    for name, most in (("source", _MOST_SOURCE), ("candidate", _MOST_CANDIDATE)):
+        encoded = reader.encode(texts[name], most=most)
         arrays[f"{name}_lengths"] = np.array([len(one) for one in encoded], dtype=np.int32)
         arrays[f"{name}_ids"] = np.array([i for one in encoded for i in one], dtype=np.int32)
     _write(target, arrays)
@@ -117,26 +121,28 @@ def _texts(ids: npt.NDArray[Any], lengths: npt.NDArray[Any], words: Tokenizer) -
     return [words.decode(flat[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def _list_features(lists: Lists, words: Tokenizer, encoding: _Encoding) -> dict[str, Any]:
-    """Features of all candidates; sources and candidates themselves are one mark each."""
-    phrases = Phrases.load(Path(encoding.reader))
-    sources = _texts(lists.source_ids, lists.source_lengths, words)
-    texts = _texts(lists.candidate_ids, lists.candidate_lengths, words)
+def _features(
+    lists: Lists, sources: Sequence[str], texts: Sequence[str], encoding: _Encoding
+) -> npt.NDArray[np.float32]:
+    """Features of all candidates, ``(M, F)``, by the code that computes them at run time."""
+    shape, temperature = encoding.shape, encoding.temperature
+    phrases = Phrases.load(Path(encoding.reader)) if shape.encoder == "none" else None
     ends = np.cumsum(lists.n_candidates, dtype=np.int64).tolist()
-    features = [np.zeros((0, len(LIST_FEATURES)), np.float32)]
+    features = [np.zeros((0, shape.n_features), np.float32)]
     for source, a, b in zip(sources, [0, *ends[:-1]], ends, strict=True):
-        features.append(
-            text_features(
-                source,
-                texts[a:b],
-                log_probs=lists.log_probs[a:b],
-                scores=lists.scores[a:b],
-                n_pieces=lists.candidate_lengths[a:b],
-                phrases=phrases,
-                temperature=encoding.temperature,
-            )
+        numbers = ListNumbers(
+            log_probs=lists.log_probs[a:b],
+            scores=lists.scores[a:b],
+            n_pieces=lists.candidate_lengths[a:b],
+            ranks=lists.ranks[a:b],
+            expected_f1=lists.expected_f1[a:b],
         )
-    arrays: dict[str, Any] = {"features": np.concatenate(features)}
-    for name, size in (("source", len(sources)), ("candidate", len(texts))):
-        arrays[f"{name}_ids"] = arrays[f"{name}_lengths"] = np.ones(size, dtype=np.int32)
-    return arrays
+        if phrases is not None:
+            found = text_features(
+                source, texts[a:b], numbers, phrases=phrases, temperature=temperature
+            )
+        else:
+            words = [split_words(text) for text in texts[a:b]]
+            found = candidate_features(words, numbers, temperature=temperature)
+        features.append(found)
+    return np.concatenate(features)

@@ -169,7 +169,8 @@ def export_reranker(
     model, config = load_reranker(checkpoint)
     config["name"] = name or config.get("name", output.name)
     recipe = dict(config.get("recipe", {}))
-    for place in ("output_dir", "train", "valid", "phrases"):  # of the machine; see "lists"
+    # What is of the machine; "lists" says what it learned from.
+    for place in ("output_dir", "start", "train", "valid", "phrases"):
         recipe.pop(place, None)
     if model.has_encoder:
         recipe["encoder"] = {**recipe.get("encoder", {}), "start": ""}

@@ -18,7 +18,7 @@ from sumfit.config import to_mapping
 from sumfit.errors import ConfigError, TrainingError
 from sumfit.models.pretrained import PretrainedEncoder, fill_encoder, read_encoder
 from sumfit.models.reranker import Reranker
-from sumfit.models.reranker_config import reader_file
+from sumfit.models.reranker_config import RerankerShape, reader_file
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock
@@ -31,10 +31,11 @@ from sumfit.training.nbest.spec import NbestSpec
 from sumfit.training.optimise import Optimiser, learning_rate
 from sumfit.training.parallel import Processes
 from sumfit.training.reranking.counting import count_phrases
-from sumfit.training.reranking.data import ListData, ListStream
+from sumfit.training.reranking.data import ListData, ListStream, check_kinds
 from sumfit.training.reranking.files import load_training, save_checkpoint
-from sumfit.training.reranking.recipe import NO_ENCODER, RerankerRecipe
+from sumfit.training.reranking.recipe import RerankerRecipe
 from sumfit.training.reranking.selection import measure
+from sumfit.training.reranking.start import check_start, feature_names, read_start
 from sumfit.training.reranking.step import list_losses
 from sumfit.training.stages import Progress, TrainingRun, TrainResult
 from sumfit.training.validation import autocast
@@ -98,6 +99,8 @@ def train_reranker(
 
         train = read(recipe.train, 2, 0)
         valid = read(recipe.valid, 1, recipe.selection.max_lists)
+        both = recipe.train + recipe.valid
+        check_kinds(train.metas + valid.metas, [spec.lists for spec in both])
         if prepare_only:
             return None
         trainer = RerankerTrainer(recipe, encoder, train, valid, processes, started=started)
@@ -118,7 +121,7 @@ def prepare_lists(recipe: RerankerRecipe, *, device: str = "", n_workers: int = 
         ConfigError: If the table of phrases that it names is not there, or nothing was counted.
     """
     table = phrase_table(recipe)
-    if recipe.encoder.start == NO_ENCODER and not table.is_file():
+    if recipe.counts_phrases and not table.is_file():
         if recipe.phrases.table:
             raise ConfigError(f"there is no table of phrases {table}; leave phrases.table empty")
         settings = recipe.phrases
@@ -150,7 +153,9 @@ def phrase_table(recipe: RerankerRecipe) -> Path:
 
 
 def _encoder(recipe: RerankerRecipe) -> PretrainedEncoder:
-    if recipe.encoder.start == NO_ENCODER:
+    if recipe.start.reranker:
+        return read_start(recipe.start.reranker)
+    if recipe.counts_phrases:
         return PretrainedEncoder("none", {}, {}, phrase_table(recipe))
     return read_encoder(
         recipe.encoder.start,
@@ -193,6 +198,8 @@ class RerankerTrainer(TrainingRun):
         self._processes = processes
         torch.manual_seed(recipe.seed)
         self.model = Reranker(train.shape)
+        if recipe.start.reranker:
+            check_start(self.model, encoder, recipe.start.reranker)
         fill_encoder(self.model, encoder)
         self.model.to(processes.device).train()
         run = recipe.run
@@ -283,7 +290,7 @@ class RerankerTrainer(TrainingRun):
                 self._valid,
                 batches=recipe.batches,
                 loss=recipe.loss,
-                weights=recipe.selection.weights,
+                selection=recipe.selection,
                 precision=recipe.run.precision,
                 device=self._processes.device,
             )
@@ -295,7 +302,7 @@ class RerankerTrainer(TrainingRun):
         save_checkpoint(
             folder,
             model=self.model,
-            fields=_fields(self._recipe, self._data.metas, self._scores),
+            fields=_fields(self._recipe, self.model.shape, self._data.metas, self._scores),
             tokenizer=self._encoder.tokenizer,
             training=self._optimiser.tensors() if with_training else None,
             state=self._state if with_training else None,
@@ -322,12 +329,13 @@ class RerankerTrainer(TrainingRun):
 
 
 def _fields(
-    recipe: RerankerRecipe, metas: tuple[ListMeta, ...], scores: dict[str, float]
+    recipe: RerankerRecipe,
+    shape: RerankerShape,
+    metas: tuple[ListMeta, ...],
+    scores: dict[str, float],
 ) -> dict[str, object]:
     """What the run time and the reader need to know about a reranker."""
-    from sumfit.rerank.features import FEATURES
-    from sumfit.rerank.text_features import LIST_FEATURES
-
+    weights = {"network_weight": 1.0, "weight": 0.0, "f1_weight": 0.0}
     return {
         "name": recipe.name,
         "tokenizer_sha256": metas[0].tokenizer_sha256,
@@ -337,8 +345,10 @@ def _fields(
         "seen_in_training": any(meta.seen_in_training for meta in metas),
         "profiles": sorted({name for meta in metas for name in meta.profiles}),
         "mbr_temperature": metas[0].mbr_temperature,
-        "features": list(LIST_FEATURES if recipe.encoder.start == NO_ENCODER else FEATURES),
-        "weight": scores.get("weight", 0.0),
+        "n_listed": metas[0].n_best,
+        "after_best": metas[0].after_best,
+        "features": list(feature_names(shape)),
+        **{name: scores.get(name, value) for name, value in weights.items()},
         "scores": scores,
         "recipe": to_mapping(recipe),
     }

@@ -18,9 +18,11 @@ from sumfit.losses.ranking import RankingLoss
 from sumfit.models.pretrained import INSTALLED, PretrainedEncoder
 from sumfit.models.reranker_config import Head, RerankerShape
 from sumfit.rerank.features import FEATURES
+from sumfit.rerank.graph import DEFAULT_WEIGHT
 from sumfit.rerank.text_features import LIST_FEATURES
 from sumfit.training.nbest.spec import NbestSpec, with_texts
 from sumfit.training.recipe import OptimizerSection, RunSection
+from sumfit.training.reranking.start import with_start
 
 __all__ = [
     "BatchSection",
@@ -31,6 +33,7 @@ __all__ = [
     "RankingSection",
     "RerankerRecipe",
     "SelectionSection",
+    "StartSection",
     "load_reranker_recipe",
 ]
 
@@ -65,12 +68,28 @@ class EncoderSection:
 
 
 @dataclass(frozen=True, slots=True)
+class StartSection:
+    """Weights to start from, other than those of a pretrained encoder.
+
+    Attributes:
+        reranker: Directory of a trained reranker, such as another run's ``best``. All its weights
+            are taken, with its encoder, tokenizer or table of phrases (``[encoder]`` and
+            ``[phrases]`` then mean nothing), and what the recipe does not say of ``[model]``.
+    """
+
+    reranker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkSection:
     """What stands on the encoder.
 
     Attributes:
-        n_candidates: ``K``, candidates of each list.
-        rank_embedding: Add an embedding of its rank to each word of a candidate.
+        n_candidates: ``K``, candidates of each list that it reads.
+        order_weight: Read the first ``K`` in the order of minimum Bayes risk,
+            ``score + order_weight * F1``; 0 for the search's own order, which the ``rank`` head,
+            the paper's, has in any case.
+        rank_embedding: Add an embedding of its place to each word of a candidate.
         head: ``rank``, the paper's, or ``pooled``.
         features: Let the ``pooled`` head read `sumfit.rerank.features.FEATURES`.
         head_width: Inner width of the ``pooled`` head.
@@ -80,6 +99,7 @@ class NetworkSection:
     """
 
     n_candidates: int = 20
+    order_weight: float = DEFAULT_WEIGHT
     rank_embedding: bool = True
     head: Head = "pooled"
     features: bool = True
@@ -100,6 +120,8 @@ class NetworkSection:
         values = dataclasses.asdict(self)
         if encoder.kind == "none":
             values |= {"features": True, "rank_embedding": False}
+        if self.head == "rank":
+            values["order_weight"] = 0.0
         has_features = values.pop("features") and self.head == "pooled"
         names = LIST_FEATURES if encoder.kind == "none" else FEATURES
         return RerankerShape(
@@ -179,17 +201,23 @@ class SelectionSection:
     """How the best checkpoint is told: by the gain of what it chooses from validation lists.
 
     Attributes:
-        weights: Weights of the search's own score beside the reranker's, of which the best is
-            taken; 0 for the reranker alone.
+        weights: Weights of the search's own score beside the network's logits, of which the best
+            is taken.
+        f1_weights: The same for the expected F1; each is tried with each of ``weights``. Beside
+            them the network alone and, unless lists are in the search's own order, minimum Bayes
+            risk alone are tried, so that the choice is never worse than either.
         max_lists: Validation lists at most of each directory; all if 0.
     """
 
-    weights: tuple[float, ...] = (0.0,)
+    weights: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5)
+    f1_weights: tuple[float, ...] = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
     max_lists: int = 0
 
     def __post_init__(self) -> None:
-        if not self.weights or min(self.weights) < 0:
-            raise ConfigError(f"weights must be 0 or more, at least one, were {self.weights}")
+        for name in ("weights", "f1_weights"):
+            found = getattr(self, name)
+            if not found or min(found) < 0:
+                raise ConfigError(f"{name} must be 0 or more, at least one, were {found}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +230,7 @@ class RerankerRecipe:
         seed: Seed of everything.
         train: N-best lists to learn from; made first where they are missing and say how.
         valid: N-best lists to select by.
+        start: A trained reranker to start from.
         encoder: The encoder.
         phrases: The table of phrases, without an encoder.
         model: What stands on it.
@@ -217,6 +246,7 @@ class RerankerRecipe:
     seed: int = 1
     train: tuple[NbestSpec, ...] = ()
     valid: tuple[NbestSpec, ...] = ()
+    start: StartSection = field(default_factory=StartSection)
     encoder: EncoderSection = field(default_factory=EncoderSection)
     phrases: PhrasesSection = field(default_factory=PhrasesSection)
     model: NetworkSection = field(default_factory=NetworkSection)
@@ -234,12 +264,17 @@ class RerankerRecipe:
         ]
         shared = {spec.lists for spec in self.train} & {spec.lists for spec in self.valid}
         problems += [f"{name} cannot be both train and valid" for name in sorted(shared)]
-        if self.encoder.start == NO_ENCODER and not (self.phrases.table or self.phrases.files):
+        if self.counts_phrases and not (self.phrases.table or self.phrases.files):
             problems.append("without an encoder phrases.files or phrases.table must be given")
-        if self.encoder.start == NO_ENCODER and self.model.head != "pooled":
+        if self.counts_phrases and self.model.head != "pooled":
             problems.append(f"without an encoder head must be 'pooled', was {self.model.head!r}")
         if problems:
             raise ConfigError("\n".join(problems))
+
+    @property
+    def counts_phrases(self) -> bool:
+        """Whether a table of phrases is read that no reranker brings along."""
+        return self.encoder.start == NO_ENCODER and not self.start.reranker
 
     @property
     def output(self) -> Path:
@@ -262,6 +297,7 @@ def load_reranker_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Rer
         ConfigError: If anything in it is unknown, missing or of the wrong type; all is listed.
     """
     values = read_toml(path, overrides)
+    values = with_start(values)
     values.setdefault("name", Path(path).stem)
     for key in ("train", "valid"):
         if isinstance(values.get(key), str):

@@ -1,12 +1,14 @@
 """What a reranker's choices are worth on validation lists.
 
 Owns the measure by which checkpoints are selected: R-Sum without stemming (three times the mean
-gain, 0 to 300) of the candidates chosen, beside that of the first and of the best candidates.
+gain, 0 to 300) of the candidates chosen, beside that of the first, of minimum Bayes risk and of the
+best candidates; and the weights by which they are chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +16,11 @@ import torch
 
 from sumfit.models.reranker import Reranker
 from sumfit.training.reranking.data import ListData, plan_batches
-from sumfit.training.reranking.recipe import BatchSection, RankingSection
+from sumfit.training.reranking.recipe import BatchSection, RankingSection, SelectionSection
 from sumfit.training.reranking.step import list_losses
 from sumfit.training.validation import autocast
 
-__all__ = ["measure"]
+__all__ = ["Weights", "measure", "weight_choices"]
 
 _R_SUM = 300.0
 
@@ -29,7 +31,7 @@ def measure(
     *,
     batches: BatchSection,
     loss: RankingSection,
-    weights: Sequence[float],
+    selection: SelectionSection,
     precision: str,
     device: torch.device,
 ) -> dict[str, float]:
@@ -40,18 +42,18 @@ def measure(
         data: The lists.
         batches: Size of batches.
         loss: The objective, for its value.
-        weights: Weights of the search's own score to try.
+        selection: Weights to try.
         precision: ``bf16`` or ``fp32``.
         device: Where the network is.
 
     Returns:
-        ``r_sum`` of the choice with the best weight, that ``weight``, ``r_sum_first``,
-        ``r_sum_oracle``, ``won`` (share of what the oracle would win), ``loss``, and the mean
-        ``place`` of the choice.
+        ``r_sum`` of the choice with the best weights, these weights (``network_weight``,
+        ``weight`` and ``f1_weight``), ``r_sum_first``, ``r_sum_mbr``, ``r_sum_network`` (the
+        logits alone), ``r_sum_oracle``, ``won`` (share of what the oracle would win), ``loss``,
+        and the mean ``place`` of the choice.
     """
-    chosen: list[npt.NDArray[np.float64]] = []  # (B, W) gains by weight
-    firsts: list[npt.NDArray[np.float64]] = []
-    bests: list[npt.NDArray[np.float64]] = []
+    choices = weight_choices(selection, order_weight=data.shape.order_weight)
+    chosen: list[npt.NDArray[np.float64]] = []  # (B, W) gains by weights
     losses: list[float] = []
     places: list[npt.NDArray[np.int64]] = []
     for numbers in plan_batches(data, np.arange(len(data)), batches):
@@ -59,25 +61,74 @@ def measure(
         with torch.no_grad(), autocast(device, precision):
             logits = model(tensors["source_ids"], tensors["candidate_ids"], tensors.get("features"))
         losses.append(float(list_losses(logits, tensors, loss).sum()))
-        scores = tensors["scores"].float()
-        scores = scores - scores[:, :1]
-        gains = tensors["gains"].double()
-        picks = torch.stack([(logits + weight * scores).argmax(-1) for weight in weights], dim=1)
-        chosen.append(gains.gather(1, picks).cpu().numpy())
+        picks = _picks(logits.double(), tensors, choices)
+        chosen.append(tensors["gains"].double().gather(1, picks).cpu().numpy())
         places.append(picks.cpu().numpy())
-        firsts.append(gains[:, 0].cpu().numpy())
-        is_there = logits > -torch.inf
-        bests.append(gains.masked_fill(~is_there, -1.0).amax(1).cpu().numpy())
     means = np.concatenate(chosen).mean(axis=0)
     # Equal weights keep the first: the reranker alone where nothing is gained.
     index = int(np.argmax(np.round(means, 9)))
-    first, best = float(np.concatenate(firsts).mean()), float(np.concatenate(bests).mean())
+    landmarks = {name: float(values.mean()) for name, values in data.landmarks.items()}
+    first, best = landmarks["first"], landmarks["oracle"]
     return {
         "r_sum": _R_SUM * float(means[index]),
-        "weight": float(weights[index]),
-        "r_sum_first": _R_SUM * first,
-        "r_sum_oracle": _R_SUM * best,
+        **{f"r_sum_{name}": _R_SUM * value for name, value in landmarks.items()},
+        "r_sum_network": _R_SUM * float(means[0]),
         "won": (float(means[index]) - first) / max(best - first, 1e-9),
+        **choices[index]._asdict(),
         "loss": sum(losses) / len(data),
         "place": float(np.concatenate(places)[:, index].mean()),
     }
+
+
+class Weights(NamedTuple):
+    """What a choice is made by: a weighted sum of three scores of each candidate.
+
+    Attributes:
+        network_weight: Of the network's logits.
+        weight: Of the search's own score.
+        f1_weight: Of the expected F1.
+    """
+
+    network_weight: float
+    weight: float
+    f1_weight: float
+
+
+def weight_choices(selection: SelectionSection, *, order_weight: float) -> list[Weights]:
+    """List the weights to try: the network alone, the grid, and minimum Bayes risk without it.
+
+    Args:
+        selection: The grid.
+        order_weight: Weight of the order of the lists; 0 if it is the search's own.
+
+    Returns:
+        The weights, those to prefer among equals at the front.
+    """
+    grid = [
+        Weights(1.0, weight, f1_weight)
+        for f1_weight in selection.f1_weights
+        for weight in selection.weights
+    ]
+    alone = Weights(1.0, 0.0, 0.0)
+    without = [Weights(0.0, 1.0, order_weight)] if order_weight else []
+    return [alone, *(one for one in grid if one != alone), *without]
+
+
+def _picks(
+    logits: torch.Tensor, tensors: Mapping[str, torch.Tensor], choices: Sequence[Weights]
+) -> torch.Tensor:
+    """Choice of each list by each of the weights, ``(B, W)``."""
+    is_there = logits > -torch.inf
+    logits = logits.masked_fill(~is_there, 0.0)
+    scores, f1 = (
+        values - values.masked_fill(~is_there, -torch.inf).amax(1, keepdim=True)
+        for values in (tensors["scores"].double(), tensors["expected_f1"].double())
+    )
+    total = torch.stack(
+        [w.network_weight * logits + w.weight * scores + w.f1_weight * f1 for w in choices], dim=1
+    )
+    # Equal ones keep their order, as at run time.
+    total = torch.round(total, decimals=9).masked_fill(~is_there[:, None], -torch.inf)
+    order = torch.arange(total.shape[-1], device=total.device)
+    is_best = total == total.amax(-1, keepdim=True)
+    return torch.where(is_best, order, total.shape[-1]).amin(-1)
