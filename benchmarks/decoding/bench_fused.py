@@ -57,13 +57,13 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--vertices", type=int, default=64)
     parser.add_argument("--limit", type=int, default=16)
-    parser.add_argument("--units", nargs="+", default=["tokens", "words"])
+    parser.add_argument("--units", nargs="+", default=["tokens", "words", "chars"])
     parser.add_argument("--variants", type=int, nargs="+", default=list(range(len(VARIANTS))))
     parser.add_argument("--profile", action="store_true", help="kernels of the first variant")
     parser.add_argument("--compile", type=int)
     options = parser.parse_args()
     started = time.perf_counter()
-    call = {"any_ending": False, "beam_size": 20, "n_best": 1}
+    call = {"any_ending": False, "unit_bonus": 0.0, "beam_size": 20, "n_best": 1}
     if options.compile is not None:
         for batch, bonus in cases(16, options.vertices, options.limit, options.units).values():
             fused_beam(batch, bonus=bonus, tuning=VARIANTS[options.compile], **call)

@@ -49,6 +49,7 @@ def random_batch(rng, size=12, n_words=5):
             "first_cost": first_cost,
             "ending": str(rng.choice(["eos", "any"])),
             "bonus": float(rng.choice([0.0, 0.5])),
+            "unit_bonus": float(rng.choice([0.0, 0.7, -0.4])),
         },
         [random_budget(rng) for _ in range(size)],
     )
@@ -119,7 +120,7 @@ def test_batched_beam_equals_the_beam_of_one_graph_on_larger_graphs():
         (rng.integers(0, 2, size=40), LengthBudget(max=4)),
         (rng.integers(1, 9, size=40), LengthBudget(min=10, max=25)),
     ):
-        options = {"unit_cost": unit_cost, "budget": budget}
+        options = {"unit_cost": unit_cost, "budget": budget, "unit_bonus": 0.25}
         for dag, found in zip(dags, decode_batch(dags, **options), strict=True):
             alone = decode(dag, method="seqmap-beam", **options).best
             if alone.optimal:
@@ -170,6 +171,7 @@ def test_certificate_covers_the_words_that_are_not_kept(method):
         budget = LengthBudget(min=low, max=low + int(rng.integers(0, 3)))
         unit_cost = rng.integers(int(rng.integers(2)), 4, size=9)
         options = {"unit_cost": unit_cost, "budget": budget, "method": method}
+        options["unit_bonus"] = float(rng.choice([0.0, 0.7, -0.4]))
         dags = [random_dag(rng, n_vertices=6, n_words=9, sharpness=2.0) for _ in range(10)]
         parts = [dag.restrict(1) for dag in dags]
         results = decode_batch(parts, words_per_vertex=None, **options)
@@ -181,6 +183,7 @@ def test_certificate_covers_the_words_that_are_not_kept(method):
                 method="pathmap" if method == "pathmap" else "seqmap-table",
                 unit_cost=unit_cost,
                 budget=budget,
+                unit_bonus=options["unit_bonus"],
                 words_per_vertex=9,
                 beam_size=900,
             )
@@ -219,7 +222,7 @@ def test_scores_of_a_network_become_the_graphs_that_the_host_would_fold():
         costs=DeviceCosts(cost, cost, device="cpu"),
         budgets=budgets,
     )
-    result = seqmap_beam_batch(batch, bonus=0.5)
+    result = seqmap_beam_batch(batch, bonus=0.5, unit_bonus=0.3)
     for item, (dag, budget) in enumerate(zip(dags, budgets, strict=True)):
         columns = result.columns[item, 0]
         found = tuple(batch.word_ids[item, columns[columns >= 0]].tolist())
@@ -229,6 +232,7 @@ def test_scores_of_a_network_become_the_graphs_that_the_host_would_fold():
             unit_cost=cost,
             budget=budget,
             bonus=0.5,
+            unit_bonus=0.3,
             words_per_vertex=None,
         ).best
         assert found == alone.words

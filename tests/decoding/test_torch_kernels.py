@@ -18,7 +18,7 @@ from tests.strategies_dag import random_dag
 torch = pytest.importorskip("torch")
 
 from sumfit.decoding import torch_fused, torch_words  # noqa: E402
-from sumfit.decoding.torch_batch import DAGBatch, seqmap_beam_batch  # noqa: E402
+from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, seqmap_beam_batch  # noqa: E402
 
 IS_INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 pytestmark = [
@@ -33,10 +33,12 @@ DEVICE = "cpu" if IS_INTERPRETED else "cuda"
 def check(dags, budgets, *, beam_size, n_best, tuning, **options):
     """Compare words, scores, costs and certificates with plain torch on the CPU."""
     ending, bonus = options.pop("ending", "eos"), options.pop("bonus", 0.0)
+    unit_bonus = options.pop("unit_bonus", 0.0)
     plain = seqmap_beam_batch(
         DAGBatch.pack(dags, budgets=budgets, **options),
         ending=ending,
         bonus=bonus,
+        unit_bonus=unit_bonus,
         beam_size=beam_size,
         n_best=n_best,
     )
@@ -44,6 +46,7 @@ def check(dags, budgets, *, beam_size, n_best, tuning, **options):
         DAGBatch.pack(dags, budgets=budgets, device=DEVICE, **options),
         any_ending=ending == "any",
         bonus=bonus,
+        unit_bonus=unit_bonus,
         beam_size=beam_size,
         n_best=n_best,
         tuning=tuning,
@@ -82,7 +85,8 @@ def test_the_kernels_find_what_plain_torch_finds_in_larger_graphs(unit):
         "chars": (rng.integers(1, 9, size=40), LengthBudget(min=10, max=25)),
     }[unit]
     tuning = torch_fused.Tuning()
-    check(dags, [budget] * 3, unit_cost=cost, bonus=0.3, beam_size=20, n_best=1, tuning=tuning)
+    options = {"unit_cost": cost, "bonus": 0.3, "unit_bonus": 0.25}
+    check(dags, [budget] * 3, beam_size=20, n_best=1, tuning=tuning, **options)
 
 
 def test_words_that_can_only_come_first_are_kept():
@@ -91,6 +95,35 @@ def test_words_that_can_only_come_first_are_kept():
     options = {"unit_cost": np.array([9, 9, 9, 9, 9]), "first_cost": np.array([1, 2, 1, 2, 9])}
     tuning = torch_fused.Tuning()
     check(dags, [LengthBudget(max=2)] * 4, beam_size=4, n_best=2, tuning=tuning, **options)
+
+
+def test_candidates_that_are_none_change_nothing():
+    gen = torch.Generator().manual_seed(1)
+    words = torch.randn(3, 9, 20, generator=gen) * 3
+    words[:, :, 7] += 4.0  # among the best of many vertices, so listed once and left out often
+    links = (torch.randn(3, 9, 9, generator=gen) * 2).log_softmax(2)
+    links = links.masked_fill(torch.ones(9, 9).tril().bool(), -torch.inf)
+    cost = np.arange(20, dtype=np.int32) % 4
+    found = []
+    for place, search in (("cpu", seqmap_beam_batch), (DEVICE, torch_fused.fused_beam)):
+        batch = DAGBatch.from_scores(
+            words.to(place),
+            links.to(place),
+            torch.tensor([9, 5, 3]).to(place),
+            words_per_vertex=3,
+            n_special=4,
+            costs=DeviceCosts(cost, cost, device=place),
+            budgets=[LengthBudget(max=6)] * 3,
+            is_normalised=False,
+        )
+        options = {"bonus": 0.2, "unit_bonus": 0.5, "beam_size": 8, "n_best": 2}
+        if search is torch_fused.fused_beam:
+            options["any_ending"] = False
+        found.append(search(batch, **options))
+        assert int((batch.cost <= 6).sum()) < batch.cost.numel() / 2
+    plain, fused = found
+    torch.testing.assert_close(fused.score.cpu(), plain.score, atol=1e-6, rtol=0)
+    assert fused.cost.cpu().equal(plain.cost)
 
 
 def test_best_words_in_one_reading():

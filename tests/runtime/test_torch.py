@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sumfit import Summarizer
+from sumfit.dag import DAG
 from sumfit.decoding import decode
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import NBest
@@ -103,6 +105,20 @@ def test_large_calls_are_cut(
         np.testing.assert_allclose(one.word_logp, two.word_logp, atol=2e-5)
 
 
+def test_calls_hold_graphs_that_are_padded_alike(model: ModelDirectory) -> None:
+    backend = load_backend(model, backend="torch", device="cpu")
+    sizes = [32, 60, 34, 35, 64, 33]
+    wanted = [GraphRequest((5, 6), size) for size in sizes]
+    called = list(backend._calls(wanted, 2))
+    assert [[sizes[place] for place in places] for places in called] == [
+        [64, 60],
+        [35],
+        [34, 33],
+        [32],
+    ]
+    assert len(list(backend._calls(wanted))) == 2
+
+
 @pytest.mark.parametrize("most_bytes", [1 << 29, 1])
 def test_sequences_are_those_of_the_graphs(
     model: ModelDirectory,
@@ -124,6 +140,7 @@ def test_sequences_are_those_of_the_graphs(
         costs=DeviceCosts(costs.cost, costs.first_cost, device="cpu"),
         budgets=budgets,
         bonus=0.5,
+        unit_bonus=0.1,
         n_best=2,
     )
     assert isinstance(found[1], InfeasibleBudgetError)
@@ -137,6 +154,7 @@ def test_sequences_are_those_of_the_graphs(
             budget=budget,
             method="seqmap-beam",
             bonus=0.5,
+            unit_bonus=0.1,
             n_best=2,
             words_per_vertex=None,
         )
@@ -161,13 +179,34 @@ def test_a_summarizer_uses_it_in_batches(model: ModelDirectory, texts: tuple[str
 
 
 @pytest.mark.parametrize("method", ["pathmap", "seqmap-beam"])
-@pytest.mark.parametrize(("unit", "limit"), [("chars", 30), ("words", 5), ("cells", 30)])
+@pytest.mark.parametrize(
+    ("unit", "limit", "unit_bonus"),
+    [("chars", 30, None), ("chars", 30, 0.25), ("words", 5, 2.0), ("cells", 30, None)],
+)
 def test_graphs_are_decoded_in_batches_on_the_device(
-    model: ModelDirectory, texts: tuple[str, ...], method: str, unit: str, limit: int
+    model: ModelDirectory,
+    texts: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    unit: str,
+    limit: int,
+    unit_bonus: float | None,
 ) -> None:
+    import sumfit.decoding.torch_batch as module
+
     fit = Summarizer.from_pretrained(model.path, backend="torch", device="cpu", n_workers=1)
     keywords = {f"max_{unit}": limit, "constraints": False, "method": method}
+    keywords["unit_bonus"] = unit_bonus
+    sizes = []
+    decode_batch = module.decode_batch
+
+    def counted(dags: list[DAG], **options: Any) -> list[NBest | InfeasibleBudgetError]:
+        sizes.append(len(dags))
+        return decode_batch(dags, **options)
+
+    monkeypatch.setattr(module, "decode_batch", counted)
     together = fit([*texts, "", "Short."], batch_size=8, **keywords)
+    assert sizes == [len(texts)]
     for text, summary in zip(texts, together, strict=False):
         alone = fit(text, **keywords)
         assert summary.text == alone.text

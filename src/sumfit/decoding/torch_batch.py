@@ -48,6 +48,7 @@ def decode_batch(
     first_cost: npt.ArrayLike | None = None,
     ending: Ending = "eos",
     bonus: float = 0.0,
+    unit_bonus: float = 0.0,
     beam_size: int = 20,
     words_per_vertex: int | None = 5,
     n_best: int = 1,
@@ -64,6 +65,7 @@ def decode_batch(
         first_cost: ``(V,)`` cost of each id as the first word; ``None`` for ``unit_cost``.
         ending: ``"eos"`` or ``"any"``.
         bonus: Score added per word, nats.
+        unit_bonus: Score added per unit of cost, nats.
         beam_size: ``K``.
         words_per_vertex: ``M``, words kept per vertex for the beam; ``None`` for all candidates.
         n_best: Most hypotheses of the beam for each graph; PathMAP gives one.
@@ -84,29 +86,41 @@ def decode_batch(
     batch = DAGBatch.pack(
         dags, unit_cost=unit_cost, budgets=budgets, first_cost=first_cost, device=device
     )
-    if method == "seqmap-beam":
-        result = seqmap_beam_batch(
-            batch, ending=ending, bonus=bonus, beam_size=beam_size, n_best=n_best
-        )
-    elif method == "pathmap":
-        result = path_map_batch(batch, ending=ending, bonus=bonus)
-    else:
-        raise ConfigError(f"method must be one of pathmap, seqmap-beam in batches, was {method!r}")
-    found = read_back(result, batch.word_ids, budgets=budgets, method=method)
+    options = DecodeOptions(
+        unit_cost=unit_cost,  # type: ignore[arg-type]
+        budget=budgets[0],
+        first_cost=first_cost,  # type: ignore[arg-type]
+        ending=ending,
+        bonus=bonus,
+        unit_bonus=unit_bonus,
+        beam_size=beam_size,
+        words_per_vertex=words_per_vertex,
+        n_best=n_best,
+    )
+    found = read_back(
+        _search(batch, method, options), batch.word_ids, budgets=budgets, method=method
+    )
     if certify and method == "seqmap-beam":
-        options = DecodeOptions(
-            unit_cost=unit_cost,  # type: ignore[arg-type]
-            budget=budgets[0],
-            first_cost=first_cost,  # type: ignore[arg-type]
-            ending=ending,
-            bonus=bonus,
-            words_per_vertex=words_per_vertex,
-            n_best=n_best,
-        )
         for item, of_beam in enumerate(found):
             if not isinstance(of_beam, NBest) or not all(one.optimal for one in of_beam):
                 found[item] = _exact(whole[item], options.replace(budget=budgets[item]))
     return found
+
+
+def _search(batch: DAGBatch, method: str, options: DecodeOptions) -> BatchResult:
+    if method not in ("pathmap", "seqmap-beam"):
+        raise ConfigError(f"method must be one of pathmap, seqmap-beam in batches, was {method!r}")
+    ending, bonus, unit_bonus = options.ending, options.bonus, options.unit_bonus
+    if method == "pathmap":
+        return path_map_batch(batch, ending=ending, bonus=bonus, unit_bonus=unit_bonus)
+    return seqmap_beam_batch(
+        batch,
+        ending=ending,
+        bonus=bonus,
+        unit_bonus=unit_bonus,
+        beam_size=options.beam_size,
+        n_best=options.n_best,
+    )
 
 
 def _exact(dag: DAG, options: DecodeOptions) -> NBest | InfeasibleBudgetError:

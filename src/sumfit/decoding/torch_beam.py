@@ -13,7 +13,13 @@ from dataclasses import dataclass
 
 from sumfit.decoding import torch_fused
 from sumfit.decoding.marginal import Ending, is_any_ending
-from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, batch_costs, batch_marginals
+from sumfit.decoding.torch_graphs import (
+    BatchResult,
+    DAGBatch,
+    batch_costs,
+    batch_marginals,
+    rounding_of,
+)
 from sumfit.errors import MissingExtraError
 
 try:
@@ -36,6 +42,7 @@ def seqmap_beam_batch(
     *,
     ending: Ending = "eos",
     bonus: float = 0.0,
+    unit_bonus: float = 0.0,
     beam_size: int = 20,
     n_best: int = 1,
 ) -> BatchResult:
@@ -47,6 +54,7 @@ def seqmap_beam_batch(
         batch: The graphs.
         ending: ``"eos"`` or ``"any"``.
         bonus: Score added per word, nats.
+        unit_bonus: Score added per unit of cost, nats.
         beam_size: ``K``.
         n_best: ``N``.
 
@@ -56,14 +64,19 @@ def seqmap_beam_batch(
     any_ending = is_any_ending(ending)
     if torch_fused.fits(batch, beam_size):
         return torch_fused.fused_beam(
-            batch, any_ending=any_ending, bonus=bonus, beam_size=beam_size, n_best=n_best
+            batch,
+            any_ending=any_ending,
+            bonus=bonus,
+            unit_bonus=unit_bonus,
+            beam_size=beam_size,
+            n_best=n_best,
         )
     with torch.autocast(batch.word_ids.device.type, enabled=False):
         words = _words(batch) * math.exp(bonus)
         links = batch.link_logp.float().exp()
         ends = _ends(batch, any_ending)
-        bounds = _bounds(batch, words, links, ends)
-        search = _Beam(batch, words, links, ends, bounds, beam_size, n_best)
+        bounds = _bounds(batch, words, links, ends, unit_bonus)
+        search = _Beam(batch, words, links, ends, bounds, unit_bonus, beam_size, n_best)
         n_steps = batch.most_words
         for step in range(n_steps):
             search.step(step)
@@ -101,7 +114,9 @@ def _kinds(cost: Tensor, costs: Tensor, width: int) -> Tensor:
     return torch.nn.functional.pad(kind, (0, width - kind.shape[1]), value=costs.shape[0])
 
 
-def _bounds(batch: DAGBatch, words: Tensor, links: Tensor, ends: Tensor) -> _Bounds:
+def _bounds(
+    batch: DAGBatch, words: Tensor, links: Tensor, ends: Tensor, unit_bonus: float
+) -> _Bounds:
     """Fill the bounds, layer by layer: one product ``(n, n) x (n, W)`` each."""
     width, n_classes = batch.word_logp.shape[2], len(batch.costs)
     kind = _kinds(batch.cost, batch.cost_values, words.shape[2])
@@ -119,7 +134,7 @@ def _bounds(batch: DAGBatch, words: Tensor, links: Tensor, ends: Tensor) -> _Bou
         for d, cost in enumerate(batch.costs):
             if 0 < cost <= r:
                 values.append(gains[r - cost][:, :, d])
-                factors.append(scales[r - cost])
+                factors.append(scales[r - cost] + unit_bonus * cost)
         logs = torch.stack(factors)
         base = logs.amax(0)
         base = torch.where(torch.isinf(base), 0.0, base)
@@ -171,6 +186,7 @@ class _Beam:
         links: Tensor,
         ends: Tensor,
         bounds: _Bounds,
+        unit_bonus: float,
         beam_size: int,
         n_best: int,
     ) -> None:
@@ -179,7 +195,7 @@ class _Beam:
         self._batch, self._words, self._links, self._ends = batch, words, links, ends
         self._width = batch.word_logp.shape[2]
         self._by_word = words[:, :, : self._width].transpose(1, 2).contiguous()
-        self._bounds, self._beam_size = bounds, beam_size
+        self._bounds, self._unit_bonus, self._beam_size = bounds, unit_bonus, beam_size
         self._kind = torch.searchsorted(batch.cost_values, batch.cost)
         self._first_kind = torch.searchsorted(batch.first_cost_values, batch.first_cost)
         self._item = torch.arange(size, device=device)[:, None]
@@ -212,9 +228,10 @@ class _Beam:
         mass = torch.where(best[:, :n_kept, None] > 0, mass, 0.0)
         peak = mass.amax(2)
         mass = mass / torch.where(peak > 0, peak, 1.0)[:, :, None]
-        self._log_mass = torch.gather(self._log_mass, 1, parent) + peak.log()
-        cost = batch.first_cost if step == 0 else batch.cost
-        self._rest = torch.gather(self._rest, 1, parent) - torch.gather(cost, 1, column)
+        cost = torch.gather(batch.first_cost if step == 0 else batch.cost, 1, column)
+        gain = peak.log() + self._unit_bonus * cost
+        self._log_mass = torch.gather(self._log_mass, 1, parent) + gain
+        self._rest = torch.gather(self._rest, 1, parent) - cost
         closed = (mass * self._ends[:, None]).sum(2).log() + self._log_mass
         slack = (batch.high - batch.low)[:, None]
         closed = torch.where(self._rest <= slack, closed, -torch.inf)
@@ -234,17 +251,19 @@ class _Beam:
             place = torch.where(is_on, torch.gather(self._parents[t], 1, place_then), place)
         sequences = torch.stack(columns[::-1], 2)
         log_prob = batch_marginals(self._batch, sequences, any_ending)
-        score = log_prob + bonus * (sequences >= 0).sum(2)
+        cost = batch_costs(self._batch, sequences)
+        score = log_prob + bonus * (sequences >= 0).sum(2) + self._unit_bonus * cost
         score, order = score.sort(dim=1, descending=True, stable=True)
         sequences = torch.gather(sequences, 1, order[:, :, None].expand_as(sequences))
         is_full = torch.get_float32_matmul_precision() == "highest"
         margin = _MARGIN if is_full else _COARSE * len(self._columns)
+        margin += rounding_of(self._batch, self._unit_bonus)
         gap = (self._pruned[:, None] + margin - score).clamp(min=0.0)
         return BatchResult(
             columns=sequences,
             log_prob=torch.gather(log_prob, 1, order),
             score=score,
-            cost=batch_costs(self._batch, sequences),
+            cost=torch.gather(cost, 1, order),
             gap=gap,
         )
 
@@ -264,7 +283,8 @@ class _Beam:
         rest = self._rest[:, :, None] - costs
         layer = rest.clamp(min=0)
         scale = bounds.scale[layer, self._item[:, :, None]]
-        scale = torch.where(rest >= 0, scale + self._log_mass[:, :, None], -torch.inf)
+        scale = scale + self._unit_bonus * costs + self._log_mass[:, :, None]
+        scale = torch.where(rest >= 0, scale, -torch.inf)
         base = scale.amax((1, 2))
         base = torch.where(torch.isinf(base), 0.0, base)
         weight = (scale - base[:, None, None]).exp()[:, :, :, None]

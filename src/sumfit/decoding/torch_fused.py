@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sumfit.decoding.torch_graphs import BatchResult, DAGBatch
+from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, rounding_of
 from sumfit.decoding.torch_words import has_kernels
 from sumfit.errors import MissingExtraError
 
@@ -36,8 +36,8 @@ class Tuning:
     Attributes:
         precision: Of products: ``"ieee"``, ``"tf32x3"`` (as exact, on tensor cores) or ``"tf32"``.
         by_sort: Choose children by sorting; else one after the other.
-        bound_warps: Warps a graph for the bound.
-        beam_warps: Warps a graph for the beam.
+        bound_warps: Warps a graph for the bound, of up to 64 vertices.
+        beam_warps: The same for the beam.
         chunk: Candidates of a tile where all costs are the same, in graphs of up to 64 vertices.
         small_chunk: The same everywhere else.
     """
@@ -77,20 +77,18 @@ class _Layout:
         cost: ``(B, P)`` int32.
         first_cost: ``(B, P)`` int32.
         chunk_kind: ``(B, C)`` int32 place of the chunk's cost among the distinct ones.
-        chunk_cost: ``(B, C)`` int32.
-        n_chunks: ``(B,)`` int32 chunks that may come after a first word; the rest only as one.
-        n_all_chunks: ``(B,)`` int32 chunks in use.
-        n_free: ``(B,)`` int32 chunks of cost 0; they come first.
+        kind_end: ``(B, D)`` int32 chunks up to and with those of each distinct cost.
+        n_all_chunks: ``(B,)`` int32 chunks in use; those beyond all kinds are for first words.
+        payable: ``(R,)`` int32 how many of the distinct costs each cost to spend can pay.
     """
 
     source: Tensor
     cost: Tensor
     first_cost: Tensor
     chunk_kind: Tensor
-    chunk_cost: Tensor
-    n_chunks: Tensor
+    kind_end: Tensor
     n_all_chunks: Tensor
-    n_free: Tensor
+    payable: Tensor
 
 
 def _layout(batch: DAGBatch, chunk: int) -> _Layout:
@@ -120,16 +118,15 @@ def _layout(batch: DAGBatch, chunk: int) -> _Layout:
         torch.arange(n_chunks, device=device).expand(size, -1).contiguous(),
         right=True,
     )
-    costs = torch.nn.functional.pad(batch.cost_values, (0, 2), value=never)
+    to_spend = torch.arange(batch.most + 1, device=device)
     return _Layout(
         source=source.int().contiguous(),
         cost=torch.where(source >= 0, batch.cost.gather(1, at), never).int(),
         first_cost=torch.where(source >= 0, batch.first_cost.gather(1, at), never).int(),
         chunk_kind=chunk_kind.int(),
-        chunk_cost=costs[chunk_kind].int(),
-        n_chunks=(ends[:, n_kinds - 1] if n_kinds else torch.zeros_like(ends[:, 0])).int(),
+        kind_end=ends[:, :n_kinds].int().contiguous(),
         n_all_chunks=ends[:, n_kinds].int(),
-        n_free=(ends[:, 0] if n_kinds and batch.costs[0] == 0 else ends[:, 0] * 0).int(),
+        payable=torch.searchsorted(batch.cost_values, to_spend, right=True).int(),
     )
 
 
@@ -138,9 +135,10 @@ def fused_beam(
     *,
     any_ending: bool,
     bonus: float,
+    unit_bonus: float,
     beam_size: int,
     n_best: int,
-    tuning: Tuning = DEFAULT,
+    tuning: Tuning | None = None,
 ) -> BatchResult:
     """Search prefixes of all graphs at once, ranked by the bound (Eq. A8-A10).
 
@@ -148,23 +146,26 @@ def fused_beam(
         batch: The graphs.
         any_ending: Whether the closing link is left out.
         bonus: Score added per word, nats.
+        unit_bonus: Score added per unit of cost, nats.
         beam_size: ``K``.
         n_best: ``N``.
-        tuning: How the kernels run.
+        tuning: How the kernels run; ``DEFAULT`` if not given.
 
     Returns:
         The N best of each graph, by exact score.
     """
-    run = _Run(batch, any_ending, bonus, tuning)
+    tuning = tuning or DEFAULT
+    run = _Run(batch, any_ending, bonus, unit_bonus, tuning)
     run.fill_bounds()
     history = run.grow(beam_size, n_best)
     columns, log_prob, cost = run.score(history, n_best)
-    score = log_prob + bonus * (columns >= 0).sum(2)
+    score = log_prob + bonus * (columns >= 0).sum(2) + unit_bonus * cost
     if n_best > 1:
         score, order = score.sort(dim=1, descending=True, stable=True)
         columns = columns.gather(1, order[:, :, None].expand_as(columns))
         log_prob, cost = log_prob.gather(1, order), cost.gather(1, order)
     margin = _COARSE * batch.most_words if tuning.precision == "tf32" else _MARGIN
+    margin += rounding_of(batch, unit_bonus)
     gap = (history.pruned[:, None] + margin - score).clamp(min=0.0)
     return BatchResult(columns=columns, log_prob=log_prob, score=score, cost=cost, gap=gap)
 
@@ -189,11 +190,13 @@ class _History:
 class _Run:
     """The arrays of one search, padded for the kernels."""
 
-    def __init__(self, batch: DAGBatch, any_ending: bool, bonus: float, tuning: Tuning) -> None:
+    def __init__(
+        self, batch: DAGBatch, any_ending: bool, bonus: float, unit_bonus: float, tuning: Tuning
+    ) -> None:
         from sumfit.decoding.torch_kernels import arrange
 
         self.batch, self.tuning = batch, tuning
-        self.any_ending = any_ending
+        self.any_ending, self.unit_bonus = any_ending, unit_bonus
         self.size, self.n, self.width = batch.word_logp.shape
         is_one = len(batch.costs) == 1
         self.padded = _power(self.n, 16)
@@ -206,7 +209,6 @@ class _Run:
         self.shape = {
             "N": self.padded,
             "CHUNK": chunk,
-            "ONE_KIND": is_one,
             "HAS_OTHER": batch.has_other,
             "PRECISION": tuning.precision,
         }
@@ -233,6 +235,10 @@ class _Run:
         """Make an array that a kernel will fill."""
         return torch.empty(shape, dtype=dtype, device=self.batch.word_ids.device)
 
+    def warps(self, n: int) -> int:
+        """Twice as many for the largest graphs, whose tiles need twice the registers."""
+        return n if self.padded <= _MOST_VERTICES // 2 else 2 * n
+
     def _probability(self, logp: Tensor, n_axes: int = 1) -> Tensor:
         room = (0, self.padded - self.n) * n_axes
         return torch.nn.functional.pad(logp, room, value=-torch.inf).exp()
@@ -245,10 +251,12 @@ class _Run:
         gains = self.empty(self.size, self.n_layers, max(1, self.n_kinds), self.padded)
         bounds[(self.size,)](
             self.by_word, self.links, self.ends, self.other, batch.cost_values,
-            layout.chunk_kind, layout.n_chunks, layout.n_free, self.low, self.high,
-            self.table, self.scale, gains, self.n_layers, self.n_kinds, self.n_chunks,
-            **self.shape, HAS_FREE=bool(self.n_kinds) and batch.costs[0] == 0, TINY=_TINY,
-            num_warps=self.tuning.bound_warps,
+            layout.chunk_kind, layout.kind_end, layout.payable, self.low, self.high,
+            self.table, self.scale, gains, self.unit_bonus, self.n_layers, self.n_kinds,
+            self.n_chunks,
+            **self.shape, ONE_KIND=self.n_kinds == 1, TINY=_TINY,
+            HAS_FREE=bool(self.n_kinds) and batch.costs[0] == 0,
+            num_warps=self.warps(self.tuning.bound_warps),
         )  # fmt: skip
 
     def grow(self, beam_size: int, n_best: int) -> _History:
@@ -265,15 +273,16 @@ class _Run:
         )
         beam[(size,)](
             self.by_word, self.links, self.ends, self.first, self.other, self.table, self.scale,
-            layout.chunk_cost, layout.n_chunks, layout.n_all_chunks, layout.cost,
+            layout.kind_end, layout.payable, layout.n_all_chunks, layout.cost,
             layout.first_cost, batch.cost_values, batch.first_cost_values, self.low, self.high,
             self.empty(size, rows, self.padded), self.empty(size, rows),
             self.empty(size, rows, dtype=torch.int32), self.empty(size, rows, self.n_columns),
             self.empty(size, self.n_columns), history.parents, history.places, history.found_at,
-            history.pruned, self.n_layers, self.n_kinds, len(batch.first_costs), self.n_chunks,
-            n_steps, K=beam_size, ROWS=rows, WIDTH=_power(self.n_columns, _LEAST_WIDTH),
-            N_BEST=n_best, BEST_LANES=_power(n_best, 1), BY_SORT=self.tuning.by_sort,
-            **self.shape, num_warps=self.tuning.beam_warps,
+            history.pruned, self.unit_bonus, self.n_layers, self.n_kinds, len(batch.first_costs),
+            self.n_chunks, n_steps, K=beam_size, ROWS=rows,
+            WIDTH=_power(self.n_columns, _LEAST_WIDTH), N_BEST=n_best,
+            BEST_LANES=_power(n_best, 1), BY_SORT=self.tuning.by_sort,
+            **self.shape, num_warps=self.warps(self.tuning.beam_warps),
         )  # fmt: skip
         return history
 

@@ -24,7 +24,14 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the environment
     raise MissingExtraError("torch", "train") from error
 
-__all__ = ["BatchResult", "DAGBatch", "DeviceCosts", "batch_costs", "batch_marginals"]
+__all__ = [
+    "BatchResult",
+    "DAGBatch",
+    "DeviceCosts",
+    "batch_costs",
+    "batch_marginals",
+    "rounding_of",
+]
 
 
 class DeviceCosts:
@@ -197,6 +204,7 @@ class DAGBatch:
         costs: DeviceCosts,
         budgets: Sequence[LengthBudget],
         has_other: bool = True,
+        is_word: Tensor | None = None,
     ) -> DAGBatch:
         """Build a batch from tensors that are on the device already.
 
@@ -211,6 +219,7 @@ class DAGBatch:
             costs: What words cost.
             budgets: ``B`` budgets.
             has_other: Whether any entry of ``other_logp`` may be above ``-inf``.
+            is_word: ``(B, W)`` where a candidate is one; everywhere if not given.
 
         Returns:
             The batch.
@@ -220,6 +229,11 @@ class DAGBatch:
         low = _budgets([min(budget.low, most + 1) for budget in budgets], device)
         high = _budgets([min(budget.high, most) for budget in budgets], device)
         plain, first = costs.up_to(most)
+        cost = costs.of_words.clamp(max=most + 1)[word_ids]
+        first_cost = costs.of_first_words.clamp(max=most + 1)[word_ids]
+        if is_word is not None:  # what costs too much is nowhere looked at
+            cost = cost.masked_fill(~is_word, most + 1)
+            first_cost = first_cost.masked_fill(~is_word, most + 1)
         return cls(
             word_ids=word_ids,
             word_logp=word_logp,
@@ -227,8 +241,8 @@ class DAGBatch:
             first_logp=first_logp,
             end_logp=end_logp,
             other_logp=other_logp,
-            cost=costs.of_words.clamp(max=most + 1)[word_ids],
-            first_cost=costs.of_first_words.clamp(max=most + 1)[word_ids],
+            cost=cost,
+            first_cost=first_cost,
             low=low,
             high=high,
             costs=tuple(costs.distinct[:plain].tolist()),
@@ -299,6 +313,7 @@ class DAGBatch:
             other_logp=(top[:, :, -1] - total).clamp(max=0.0).masked_fill(~is_real, -torch.inf),
             costs=costs,
             budgets=budgets,
+            is_word=is_word,
         )
 
     @property
@@ -394,3 +409,16 @@ def batch_costs(batch: DAGBatch, columns: Tensor) -> Tensor:
     cost = torch.gather(batch.cost, 1, at).reshape(size, n_best, n_words)
     cost[:, :, 0] = torch.gather(batch.first_cost, 1, columns[:, :, 0].clamp(min=0))
     return torch.where(columns >= 0, cost, 0).sum(2)
+
+
+def rounding_of(batch: DAGBatch, unit_bonus: float) -> float:
+    """Bound what float32 loses of a bound that holds the bonus of a whole sequence.
+
+    Args:
+        batch: The graphs.
+        unit_bonus: Score added per unit of cost, nats.
+
+    Returns:
+        Nats: 2^-19 of the greatest bonus, for few additions of numbers of its size.
+    """
+    return abs(unit_bonus) * batch.most * 2.0**-19

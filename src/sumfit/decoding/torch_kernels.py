@@ -73,8 +73,8 @@ def arrange(
 
 @triton.jit(do_not_specialize=["n_layers", "n_kinds", "max_chunks"])
 def bounds(
-    by_word, links, ends, other, cost_values, chunk_kind, n_chunks, n_free, low, high,
-    table, scale, gains, n_layers, n_kinds, max_chunks,
+    by_word, links, ends, other, cost_values, chunk_kind, kind_end, payable, low, high,
+    table, scale, gains, unit_bonus, n_layers, n_kinds, max_chunks,
     N: tl.constexpr, CHUNK: tl.constexpr, ONE_KIND: tl.constexpr, HAS_OTHER: tl.constexpr,
     HAS_FREE: tl.constexpr, TINY: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -82,6 +82,7 @@ def bounds(
     item = tl.program_id(0).to(tl.int64)
     by_word += item * max_chunks * CHUNK * N
     chunk_kind += item * max_chunks
+    kind_end += item * n_kinds
     table += item * n_layers * N
     scale += item * n_layers
     gains += item * n_layers * n_kinds * N
@@ -90,7 +91,9 @@ def bounds(
     link = tl.load(links + item * N * N + row[:, None] * N + row[None, :])
     end = tl.load(ends + item * N + row)
     beyond = tl.load(other + item * N + row)
-    own_chunks = tl.load(n_chunks + item)
+    free_chunks = 0
+    if HAS_FREE:
+        free_chunks = tl.load(kind_end)
     most = tl.load(high + item).to(tl.int32)
     slack = most - tl.load(low + item).to(tl.int32)
     for r in range(0, most + 1):
@@ -99,19 +102,19 @@ def bounds(
             cost = tl.load(cost_values + d).to(tl.int32)
             is_before = (cost > 0) & (cost <= r)
             earlier = tl.load(scale + r - cost, mask=is_before, other=float("-inf"))
-            base = tl.maximum(base, earlier)
+            base = tl.maximum(base, earlier + unit_bonus * cost)
         level = tl.where(base == float("-inf"), 0.0, base)
         layer = tl.where(r <= slack, end * tl.exp(-level), tl.zeros_like(end))
         for d in range(0, n_kinds):
             cost = tl.load(cost_values + d).to(tl.int32)
             is_before = (cost > 0) & (cost <= r)
-            factor = tl.exp(tl.load(scale + r - cost, mask=is_before, other=float("-inf")) - level)
+            earlier = tl.load(scale + r - cost, mask=is_before, other=float("-inf"))
+            factor = tl.exp(earlier + unit_bonus * cost - level)
             gain = tl.load(
                 gains + ((r - cost) * n_kinds + d) * N + row, mask=(row < N) & is_before, other=0.0
             )
             layer = tl.maximum(layer, gain * factor)
         if HAS_FREE:
-            free_chunks = tl.load(n_free + item)
             start = layer
             n_changed = 1
             while n_changed > 0:
@@ -135,8 +138,11 @@ def bounds(
         if HAS_OTHER:
             least = tl.sum(onward * beyond[None, :], axis=1)
         best = least
+        # What costs nothing is in the layer already; what costs more than is left leads nowhere.
+        n_paid = tl.load(payable + most - r)
+        own_chunks = tl.load(kind_end + n_paid - 1, mask=n_paid > 0, other=0)
         if ONE_KIND:
-            for chunk in range(0, own_chunks):
+            for chunk in range(free_chunks, own_chunks):
                 tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
                 best = tl.maximum(best, tl.max(tile, axis=1))
             tl.store(gains + r * N + row, best)
@@ -144,7 +150,7 @@ def bounds(
             for d in range(0, n_kinds):
                 tl.store(gains + (r * n_kinds + d) * N + row, least)
             tl.debug_barrier()
-            for chunk in range(0, own_chunks):
+            for chunk in range(free_chunks, own_chunks):
                 tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
                 best = tl.maximum(best, tl.max(tile, axis=1))
                 kind = tl.load(chunk_kind + chunk)

@@ -48,7 +48,7 @@ def _largest(keys, lane, N_TAKEN: tl.constexpr, BY_SORT: tl.constexpr, SIZE: tl.
 @triton.jit
 def _weigh_first(
     by_word, begin, beyond, table, scale, first_cost, first_cost_values, worth, peaks,
-    budget, all_chunks, n_first_kinds,
+    unit_bonus, budget, all_chunks, n_first_kinds,
     N: tl.constexpr, CHUNK: tl.constexpr, HAS_OTHER: tl.constexpr,
 ):  # fmt: skip
     """Bound every first word, relative to the base that is returned."""
@@ -56,48 +56,53 @@ def _weigh_first(
     column = tl.arange(0, CHUNK)
     base = tl.full((), float("-inf"), tl.float32)
     for d in range(0, n_first_kinds):
-        left = budget - tl.load(first_cost_values + d).to(tl.int32)
-        base = tl.maximum(base, tl.load(scale + left, mask=left >= 0, other=float("-inf")))
+        cost = tl.load(first_cost_values + d).to(tl.int32)
+        left = budget - cost
+        level = tl.load(scale + left, mask=left >= 0, other=float("-inf"))
+        base = tl.maximum(base, level + unit_bonus * cost)
     base = tl.where(base == float("-inf"), 0.0, base)
     outside = tl.full((), 0.0, tl.float32)
     if HAS_OTHER:
         for d in range(0, n_first_kinds):
-            left = budget - tl.load(first_cost_values + d).to(tl.int32)
+            cost = tl.load(first_cost_values + d).to(tl.int32)
+            left = budget - cost
             level = tl.load(scale + left, mask=left >= 0, other=float("-inf"))
             onward = tl.load(table + left * N + row, mask=(row < N) & (left >= 0), other=0.0)
-            leak = tl.sum(begin * onward * beyond, axis=0) * tl.exp(level - base)
-            outside = tl.maximum(outside, leak)
+            lift = tl.exp(level + unit_bonus * cost - base)
+            outside = tl.maximum(outside, tl.sum(begin * onward * beyond, axis=0) * lift)
     for chunk in range(0, all_chunks):
         place = chunk * CHUNK + column
-        layer = budget - tl.load(first_cost + place)
+        costs = tl.load(first_cost + place)
+        layer = budget - costs
         is_within = layer >= 0
         levels = tl.load(scale + layer, mask=is_within, other=float("-inf"))
         onwards = tl.load(
             table + layer[:, None] * N + row[None, :], mask=is_within[:, None], other=0.0
         )
         words = tl.load(by_word + place[:, None] * N + row[None, :])
-        value = tl.sum(words * onwards * begin[None, :], axis=1) * tl.exp(levels - base)
+        lifts = tl.exp(levels + unit_bonus * costs - base)
+        value = tl.sum(words * onwards * begin[None, :], axis=1) * lifts
         tl.store(worth + place, value)
         tl.store(peaks + place, value)
     return base, outside
 
 
 @triton.jit
-def _share(reach, mass, rest, cost, table, scale, base, N: tl.constexpr):
+def _share(reach, mass, rest, cost, table, scale, unit_bonus, base, N: tl.constexpr):
     """What each prefix brings to each vertex, times the bound of what follows there."""
     row = tl.arange(0, N)
     layer = rest - cost
     is_within = layer >= 0
     level = tl.load(scale + layer, mask=is_within, other=float("-inf"))
     onward = tl.load(table + layer[:, None] * N + row[None, :], mask=is_within[:, None], other=0.0)
-    return reach * onward * tl.exp(level + mass - base)[:, None]
+    return reach * onward * tl.exp(level + unit_bonus * cost + mass - base)[:, None]
 
 
 @triton.jit
 def _weigh(
-    by_word, reach, mass, rest, floor_log, beyond, table, scale, chunk_cost, cost_values,
-    worth, peaks, own_chunks, n_columns, n_kinds,
-    ROWS: tl.constexpr, N: tl.constexpr, CHUNK: tl.constexpr, ONE_KIND: tl.constexpr,
+    by_word, reach, mass, rest, floor_log, beyond, table, scale, kind_end, cost_values,
+    worth, peaks, unit_bonus, n_columns, n_kinds,
+    ROWS: tl.constexpr, N: tl.constexpr, CHUNK: tl.constexpr,
     HAS_OTHER: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Bound every child, relative to the base that is returned."""
@@ -106,44 +111,41 @@ def _weigh(
     column = tl.arange(0, CHUNK)
     base = tl.full((), float("-inf"), tl.float32)
     for d in range(0, n_kinds):
-        layer = rest - tl.load(cost_values + d).to(tl.int32)
+        cost = tl.load(cost_values + d).to(tl.int32)
+        layer = rest - cost
         level = tl.load(scale + layer, mask=layer >= 0, other=float("-inf"))
-        base = tl.maximum(base, tl.max(level + mass, axis=0))
+        base = tl.maximum(base, tl.max(level + unit_bonus * cost + mass, axis=0))
     base = tl.where(base == float("-inf"), 0.0, base)
     floor = tl.exp(floor_log - base)
     outside = tl.full((), 0.0, tl.float32)
-    share = reach
-    if HAS_OTHER:
-        for d in range(0, n_kinds):
-            cost = tl.load(cost_values + d).to(tl.int32)
-            share = _share(reach, mass, rest, cost, table, scale, base, N)
+    begin = 0
+    for d in range(0, n_kinds):
+        cost = tl.load(cost_values + d).to(tl.int32)
+        end = tl.load(kind_end + d)
+        share = _share(reach, mass, rest, cost, table, scale, unit_bonus, base, N)
+        if HAS_OTHER:
             leak = tl.sum(share * beyond[None, :], axis=1)
             outside = tl.maximum(outside, tl.max(leak, axis=0))
-    if ONE_KIND and not HAS_OTHER:
-        cost = tl.load(cost_values).to(tl.int32)
-        share = _share(reach, mass, rest, cost, table, scale, base, N)
-    for chunk in range(0, own_chunks):
-        if not ONE_KIND:
-            cost = tl.load(chunk_cost + chunk).to(tl.int32)
-            share = _share(reach, mass, rest, cost, table, scale, base, N)
-        tile = reach_tile(share, by_word, chunk, column, row, N, CHUNK, PRECISION)
-        tile = tl.where(tile > floor, tile, 0.0)
-        place = chunk * CHUNK + column
-        tl.store(worth + lane[:, None] * n_columns + place[None, :], tile)
-        tl.store(peaks + place, tl.max(tile, axis=0))
+        for chunk in range(begin, end):
+            tile = reach_tile(share, by_word, chunk, column, row, N, CHUNK, PRECISION)
+            tile = tl.where(tile > floor, tile, 0.0)
+            place = chunk * CHUNK + column
+            tl.store(worth + lane[:, None] * n_columns + place[None, :], tile)
+            tl.store(peaks + place, tl.max(tile, axis=0))
+        begin = end
     return base, outside
 
 
 @triton.jit(do_not_specialize=["n_layers", "n_kinds", "n_first_kinds", "max_chunks", "n_steps"])
 def beam(
-    by_word, links, ends, first, other, table, scale, chunk_cost, n_chunks, n_all_chunks, cost,
+    by_word, links, ends, first, other, table, scale, kind_end, payable, n_all_chunks, cost,
     first_cost, cost_values, first_cost_values, low, high,
     reach, log_mass, rest, worth, peaks,
     parents, places, found_at, pruned,
-    n_layers, n_kinds, n_first_kinds, max_chunks, n_steps,
+    unit_bonus, n_layers, n_kinds, n_first_kinds, max_chunks, n_steps,
     K: tl.constexpr, ROWS: tl.constexpr, N: tl.constexpr, CHUNK: tl.constexpr, WIDTH: tl.constexpr,
-    N_BEST: tl.constexpr, BEST_LANES: tl.constexpr, ONE_KIND: tl.constexpr,
-    HAS_OTHER: tl.constexpr, BY_SORT: tl.constexpr, PRECISION: tl.constexpr,
+    N_BEST: tl.constexpr, BEST_LANES: tl.constexpr, HAS_OTHER: tl.constexpr,
+    BY_SORT: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Grow the beam of one graph to its end (Eq. A9, A10)."""
     item = tl.program_id(0).to(tl.int64)
@@ -152,7 +154,7 @@ def beam(
     by_word += item * n_columns * N
     cost += item * n_columns
     first_cost += item * n_columns
-    chunk_cost += item * max_chunks
+    kind_end += item * n_kinds
     table += item * n_layers * N
     scale += item * n_layers
     reach += item * ROWS * N
@@ -167,7 +169,6 @@ def beam(
     link = tl.load(links + item * N * N + row[:, None] * N + row[None, :])
     end = tl.load(ends + item * N + row)
     beyond = tl.load(other + item * N + row)
-    own_chunks = tl.load(n_chunks + item)
     all_chunks = tl.load(n_all_chunks + item)
     budget = tl.load(high + item).to(tl.int32)
     slack = budget - tl.load(low + item).to(tl.int32)
@@ -191,16 +192,18 @@ def beam(
         if step == 0:
             base, outside = _weigh_first(
                 by_word, begin, beyond, table, scale, first_cost, first_cost_values, worth, peaks,
-                budget, all_chunks, n_first_kinds, N, CHUNK, HAS_OTHER,
+                unit_bonus, budget, all_chunks, n_first_kinds, N, CHUNK, HAS_OTHER,
             )  # fmt: skip
             n_places = all_chunks * CHUNK
         else:
+            most_rest = tl.max(tl.where(mass_here > float("-inf"), rest_here, 0), axis=0)
+            n_paid = tl.load(payable + most_rest)
             base, outside = _weigh(
                 by_word, reach_here, mass_here, rest_here, floor_log, beyond, table, scale,
-                chunk_cost, cost_values, worth, peaks, own_chunks, n_columns, n_kinds,
-                ROWS, N, CHUNK, ONE_KIND, HAS_OTHER, PRECISION,
+                kind_end, cost_values, worth, peaks, unit_bonus, n_columns, n_paid,
+                ROWS, N, CHUNK, HAS_OTHER, PRECISION,
             )  # fmt: skip
-            n_places = own_chunks * CHUNK
+            n_places = tl.load(kind_end + n_paid - 1, mask=n_paid > 0, other=0) * CHUNK
         lost = tl.maximum(lost, tl.log(outside) + base)
         tl.debug_barrier()
 
@@ -233,7 +236,7 @@ def beam(
             spent = tl.load(cost + place)
         peak = tl.max(mass, axis=1)
         mass = mass / tl.where(peak > 0.0, peak, 1.0)[:, None]
-        log_child = log_parent + tl.log(peak)
+        log_child = log_parent + tl.log(peak) + unit_bonus * spent
         rest_child = rest_parent - spent
         closed = tl.log(tl.sum(mass * end[None, :], axis=1)) + log_child
         closed = tl.where(is_kept & (rest_child <= slack), closed, float("-inf"))

@@ -5,6 +5,8 @@ Owns the batched dynamic program over (vertex, cost), Eq. A5, and its certificat
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sumfit.decoding.marginal import Ending, is_any_ending
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, batch_marginals
 from sumfit.errors import MissingExtraError
@@ -19,7 +21,9 @@ __all__ = ["path_map_batch"]
 
 
 @torch.no_grad()
-def path_map_batch(batch: DAGBatch, *, ending: Ending = "eos", bonus: float = 0.0) -> BatchResult:
+def path_map_batch(
+    batch: DAGBatch, *, ending: Ending = "eos", bonus: float = 0.0, unit_bonus: float = 0.0
+) -> BatchResult:
     """Find the best path of all graphs at once (Eq. A5), vertex by vertex.
 
     Time O(n² · C + n · C · D) on each graph, D distinct costs; memory O(n · C).
@@ -28,13 +32,15 @@ def path_map_batch(batch: DAGBatch, *, ending: Ending = "eos", bonus: float = 0.
         batch: The graphs.
         ending: ``"eos"`` or ``"any"``.
         bonus: Score added per word, nats.
+        unit_bonus: Score added per unit of cost, nats.
 
     Returns:
         The best path of each graph; its gap covers paths, over the whole vocabulary.
     """
     any_ending = is_any_ending(ending)
-    best, column = _best_words(batch, batch.cost, batch.costs, bonus)
-    opening, opening_column = _opening(batch, bonus)
+    gain = _Gain(bonus, unit_bonus)
+    best, column = _best_words(batch, batch.cost, batch.costs, gain)
+    opening, opening_column = _opening(batch, gain)
     closing = batch.end_logp.double()
     if any_ending:
         closing = torch.zeros_like(closing)
@@ -48,7 +54,7 @@ def path_map_batch(batch: DAGBatch, *, ending: Ending = "eos", bonus: float = 0.
     is_none = torch.isinf(score)
     columns = columns.masked_fill(is_none[:, None], -1)
     log_prob = batch_marginals(batch, columns[:, None], any_ending)
-    outside = _path_bound(batch, table, best, closing, bonus)
+    outside = _path_bound(batch, table, best, closing, gain)
     return BatchResult(
         columns=columns[:, None],
         log_prob=log_prob.masked_fill(is_none[:, None], -torch.inf),
@@ -59,15 +65,26 @@ def path_map_batch(batch: DAGBatch, *, ending: Ending = "eos", bonus: float = 0.
     )
 
 
+class _Gain(NamedTuple):
+    """Score that a word adds beside its probability."""
+
+    per_word: float
+    per_unit: float
+
+    def of(self, cost: Tensor) -> Tensor:
+        """Nats of words of each cost, float64."""
+        return self.per_word + self.per_unit * cost.double()
+
+
 def _best_words(
-    batch: DAGBatch, cost: Tensor, costs: tuple[int, ...], bonus: float
+    batch: DAGBatch, cost: Tensor, costs: tuple[int, ...], gain: _Gain
 ) -> tuple[Tensor, Tensor]:
     """Best word of each distinct cost at every vertex: ``(B, n, D)`` logs and columns."""
     values, columns = [], []
     for one in costs:
         masked = batch.word_logp.masked_fill((cost != one)[:, None], -torch.inf)
         value, column = masked.max(dim=2)
-        values.append(value.double() + bonus)
+        values.append(value.double() + (gain.per_word + gain.per_unit * one))
         columns.append(column)
     if not costs:
         shape = (*batch.first_logp.shape, 0)
@@ -76,9 +93,9 @@ def _best_words(
     return torch.stack(values, 2), torch.stack(columns, 2)
 
 
-def _opening(batch: DAGBatch, bonus: float) -> tuple[Tensor, Tensor]:
+def _opening(batch: DAGBatch, gain: _Gain) -> tuple[Tensor, Tensor]:
     """Paths of one word: ``(B, n, C+1)`` scores and columns."""
-    first, first_column = _best_words(batch, batch.first_cost, batch.first_costs, bonus)
+    first, first_column = _best_words(batch, batch.first_cost, batch.first_costs, gain)
     shape = (*batch.first_logp.shape, batch.most + 1)
     device = first.device
     opening = torch.full(shape, -torch.inf, dtype=torch.float64, device=device)
@@ -149,9 +166,9 @@ def _walk_back(
 
 
 def _path_bound(
-    batch: DAGBatch, table: Tensor, best: Tensor, closing: Tensor, bonus: float
+    batch: DAGBatch, table: Tensor, best: Tensor, closing: Tensor, gain: _Gain
 ) -> Tensor:
-    """Bound the score of every path with a word outside the candidates, at the least cost."""
+    """Bound the score of every path with a word outside the candidates, of any cost."""
     size, n, n_costs = table.shape
     bound = torch.full((size,), -torch.inf, dtype=torch.float64, device=table.device)
     if not batch.has_other:
@@ -159,17 +176,19 @@ def _path_bound(
     spent = torch.arange(n_costs, device=table.device)
     is_within = (spent <= batch.high[:, None])[:, None]
     links = batch.link_logp.double()
-    other = batch.other_logp.double() + bonus
+    other = batch.other_logp.double()
+    leaving = other[:, :, None] + gain.of(batch.cost_values)
     over = torch.full_like(table, -torch.inf)
     if batch.first_costs:
-        over[:, :, batch.first_costs[0]] = batch.first_logp.double() + other
+        start = (batch.first_logp.double() + other)[:, :, None]
+        over[:, :, batch.first_cost_values] = start + gain.of(batch.first_cost_values)
     shifts = _shifts(batch.cost_values, n_costs)
     for j in range(1, n if batch.costs else 1):
         step = links[:, :j, j, None]
         plain = (table[:, :j] + step).amax(1)
         beyond = (over[:, :j] + step).amax(1)
         padded = torch.nn.functional.pad(torch.maximum(plain, beyond), (0, 1), value=-torch.inf)
-        leave = padded[:, shifts[0]] + other[:, j, None]
+        leave = (padded[:, shifts] + leaving[:, j, :, None]).amax(1)
         padded = torch.nn.functional.pad(beyond, (0, 1), value=-torch.inf)
         value = (padded[:, shifts] + best[:, j, :, None]).amax(1)
         over[:, j] = torch.maximum(over[:, j], torch.maximum(leave, value))

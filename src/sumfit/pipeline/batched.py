@@ -62,8 +62,7 @@ def decode_together(
 
     Returns:
         For each graph its verified candidates; none where it has to be decoded by itself (other
-        unit or bonus than the first, a bonus per unit, which batched decoding does not know,
-        nothing that fits among what was found).
+        unit or bonus than the first, nothing that fits among what was found).
     """
     if not tasks:
         return []
@@ -74,12 +73,8 @@ def decode_together(
     same = [
         number
         for number, task in enumerate(tasks)
-        if task.request.unit == first.request.unit
-        and task.bonus == first.bonus
-        and not task.bonus.per_unit
+        if task.request.unit == first.request.unit and task.bonus == first.bonus
     ]
-    if not same:
-        return [[] for _ in tasks]
     options = first.search.options
     n_listed = max(n_wanted, ranking.n_listed) if ranking else n_wanted
     found = decode_batch(
@@ -95,6 +90,7 @@ def decode_together(
         method=options.method,
         ending=first.search.ending,  # type: ignore[arg-type]
         bonus=first.bonus.per_token,
+        unit_bonus=first.bonus.per_unit,
         beam_size=max(options.beam_size, n_listed),
         words_per_vertex=options.words_per_vertex,
         n_best=n_listed,

@@ -9,12 +9,14 @@ matrix products alone.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import Ending
@@ -72,6 +74,10 @@ class TorchBackend:
         self._words_per_vertex = model.config.words_per_vertex
         self._batch_size = batch_size
         self._network: DAT = load_model(model.path).to(self._device)
+        self._words = self._network.embedding.weight.detach().to(_DTYPES[chosen])
+        for module in self._network.modules():  # what autocast would do anew in every call
+            if isinstance(module, nn.Linear):
+                module.to(_DTYPES[chosen])
         self._lock = threading.Lock()
 
     @property
@@ -119,9 +125,11 @@ class TorchBackend:
         budgets: Sequence[LengthBudget],
         ending: Ending = "eos",
         bonus: float = 0.0,
+        unit_bonus: float = 0.0,
         beam_size: int = 20,
         words_per_vertex: int | None = None,
         n_best: int = 1,
+        at_once: int | None = None,
     ) -> list[NBest | InfeasibleBudgetError]:
         """Predict graphs and search them where they are, by seqmap-beam without constraints.
 
@@ -133,9 +141,12 @@ class TorchBackend:
             budgets: One budget for each.
             ending: ``"eos"`` or ``"any"``.
             bonus: Score added per word, nats.
+            unit_bonus: Score added per unit of cost, nats.
             beam_size: ``K``.
             words_per_vertex: ``M``; as many as the model states if not given.
             n_best: ``N``.
+            at_once: Most graphs that the device holds at once; as many as their scores leave room
+                for if not given.
 
         Returns:
             For each request its list, in order; its error where no sequence meets the budget.
@@ -143,7 +154,7 @@ class TorchBackend:
         kept = words_per_vertex or self._words_per_vertex
         pending = []
         with self._lock, torch.inference_mode():
-            for places in self._calls(requests):
+            for places in self._calls(requests, at_once):
                 logits, link_logp, sizes = self._predict([requests[place] for place in places])
                 batch = DAGBatch.from_scores(
                     logits,
@@ -156,7 +167,12 @@ class TorchBackend:
                     is_normalised=False,
                 )
                 found = seqmap_beam_batch(
-                    batch, ending=ending, bonus=bonus, beam_size=beam_size, n_best=n_best
+                    batch,
+                    ending=ending,
+                    bonus=bonus,
+                    unit_bonus=unit_bonus,
+                    beam_size=beam_size,
+                    n_best=n_best,
                 )
                 pending.append((places, batch.word_ids, found))
         result: dict[int, NBest | InfeasibleBudgetError] = {}
@@ -166,25 +182,34 @@ class TorchBackend:
             result.update(zip(places, lists, strict=True))
         return [result[place] for place in range(len(requests))]
 
-    def _calls(self, requests: list[GraphRequest]) -> Iterator[list[int]]:
-        """Cut the requests, largest graph first, so that no call holds too many scores."""
+    def _calls(
+        self, requests: list[GraphRequest], at_once: int | None = None
+    ) -> Iterator[list[int]]:
+        """Cut the requests, largest graph first, so that no call holds too many scores.
+
+        Nor does one hold graphs that decoding would pad to another power of two.
+        """
         sizes = [(item.n_vertices, len(item.source_ids)) for item in requests]
         order = sorted(range(len(requests)), key=sizes.__getitem__, reverse=True)
-        start = 0
-        while start < len(order):
-            row = requests[order[start]].n_vertices * self._network.config.vocab_size
-            most = max(1, _MOST_BYTES // (row * _DTYPES[self._precision].itemsize))
-            yield order[start : start + most]
-            start += most
+        per_vertex = self._network.config.vocab_size * _DTYPES[self._precision].itemsize
+        for _, group in itertools.groupby(order, key=lambda place: _power(sizes[place][0] - 2)):
+            alike = list(group)
+            while alike:
+                room = _MOST_BYTES // (sizes[alike[0]][0] * per_vertex)
+                most = at_once or max(1, room)
+                yield alike[:most]
+                alike = alike[most:]
 
     def _predict(
         self, requests: list[GraphRequest]
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Word scores ``(B, S, V)`` before the softmax, link log-probabilities, graph sizes."""
-        n_source = max(len(item.source_ids) for item in requests)
-        ids = torch.zeros(len(requests), n_source, dtype=torch.int64)
-        for row, item in enumerate(requests):
-            ids[row, : len(item.source_ids)] = torch.tensor(item.source_ids)
+        lengths = np.array([len(item.source_ids) for item in requests])
+        padded = np.zeros((len(requests), lengths.max()), dtype=np.int64)
+        padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.fromiter(
+            itertools.chain.from_iterable(item.source_ids for item in requests), dtype=np.int64
+        )
+        ids = torch.from_numpy(padded)
         sizes = torch.tensor([item.n_vertices for item in requests])
         mask = vertex_mask(sizes, int(sizes.max()))
         parts = [ids, sizes, mask]
@@ -197,8 +222,7 @@ class TorchBackend:
         with torch.autocast(self._device.type, dtype=dtype, enabled=dtype != torch.float32):
             memory, source_mask = self._network.encode(ids)
             hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask, *limit)
-            words = self._network.embedding.weight.to(hidden.dtype)
-            return F.linear(hidden, words), self._network.link_logp(hidden, mask), sizes
+            return F.linear(hidden, self._words), self._network.link_logp(hidden, mask), sizes
 
     def _fold(
         self,
@@ -217,3 +241,8 @@ class TorchBackend:
             link_logp=link_logp[row, :size, :size].float().cpu().numpy(),
             vocab_size=self._network.config.vocab_size,
         )
+
+
+def _power(n: int) -> int:
+    """Which power of two is the least that is at least ``n``; 5, for 32, for all below."""
+    return max(5, (n - 1).bit_length())
