@@ -64,7 +64,7 @@ def test_the_output_has_every_record_with_the_librarys_own_summary(
     rows = [*records(9), {"id": 9, "text": "  "}, {"id": 10, "text": None}, {"id": 11}]
     write_jsonl(tmp_path / "in.jsonl", rows)
     report = run(spec(tmp_path, tiny_model, n_processes=2, options={**OPTIONS, "n_best": 2}))
-    assert (report.n_records, report.n_errors, report.n_resumed) == (12, 3, 0)
+    assert (report.n_records, report.failures.n_failed, report.n_resumed) == (12, 3, 0)
     found = read_jsonl(tmp_path / "out.jsonl")
     assert [row["id"] for row in found] == list(range(12))
     for row in found[:9]:
@@ -72,9 +72,17 @@ def test_the_output_has_every_record_with_the_librarys_own_summary(
         assert row["summary"] == summary.text
         assert row["summary_length"] == summary.length <= 40
         assert row["summary_alternatives"] == [summary.alternatives[0].text]
-        assert row["summary_error"] is None
+        assert row["summary_error"] is row["summary_error_type"] is None
+        assert row["summary_line"] == row["id"] + 1
     assert "the text is empty" in found[9]["summary_error"]
-    assert found[10]["summary_error"] == found[11]["summary_error"] == "the record has no text"
+    assert [row["summary_error_type"] for row in found[9:]] == [
+        "EmptyInputError",
+        "DataFormatError",
+        "DataFormatError",
+    ]
+    file = tmp_path / "in.jsonl"
+    assert found[10]["summary_error"] == f"{file}:11: field 'text' must be a string, was null"
+    assert found[11]["summary_error"].startswith(f"{file}:12: no field 'text' or 'source'; ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 
@@ -117,7 +125,7 @@ def test_parquet_keeps_columns_and_types(tmp_path: Path, tiny_model: Path, fit: 
         field="body",
         output_field="title",
     )
-    assert run(job).n_errors == 1
+    assert run(job).failures.n_failed == 1
     found = pq.read_table(tmp_path / "out.parquet")
     assert found.select(["when", "body", "tags"]).equals(table)
     titles = found.column("title").to_pylist()
@@ -138,7 +146,11 @@ def test_each_record_may_have_its_own_limit(tmp_path: Path, tiny_model: Path) ->
     run(spec(tmp_path, tiny_model, limit_field="room", options={"unit": "chars"}))
     found = read_jsonl(tmp_path / "out.jsonl")
     assert [row["summary_limit"] for row in found] == [20, 30, 40, None, None]
-    assert found[3]["summary_error"] == "the record's limit is no whole number"
+    file = tmp_path / "in.jsonl"
+    assert [row["summary_error"] for row in found[3:]] == [
+        f"{file}:4: limit 'room' must be a whole number, was None",
+        f"{file}:5: limit 'room' must be a whole number, was 'wide'",
+    ]
 
 
 def test_a_stopped_job_goes_on_with_what_it_has(
@@ -217,6 +229,8 @@ def test_an_input_that_changes_meanwhile_is_noticed(
         ({"options": {"max_chars": [1, 2]}}, "one limit for each record, max_chars has several"),
         ({"output": Path("/no/such/folder/out.txt")}, "output folder .* does not exist"),
         ({"field": "body"}, "has no column 'body'; its columns are 'id', 'text'"),
+        ({"limit_field": "room"}, "has no column 'room'; its columns are 'id', 'text'"),
+        ({"format": "xml"}, "format must be one of lines, jsonl, .*, was 'xml'"),
         ({"output_field": "id"}, "has a column 'id' already; choose another name"),
         ({"options": {"max_chars": 5, "max_words": 2}}, "two length specifications"),
         ({"model": "/no/such/model"}, "/no/such/model"),
@@ -238,11 +252,162 @@ def test_input_and_output_must_be_two_files(tmp_path: Path, tiny_model: Path) ->
         spec(tmp_path, tiny_model, output=tmp_path / "in.jsonl")
 
 
-def test_a_bad_record_stops_the_job_with_its_line(tmp_path: Path, tiny_model: Path) -> None:
-    file = write_jsonl(tmp_path / "in.jsonl", records(2))
-    file.write_text(file.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
-    with pytest.raises(DataFormatError, match=r"in\.jsonl:3: not JSON"):
+def bad_lines(path: Path) -> Path:
+    """Ten lines, of which 1 and 6 to 9 are bad in four ways."""
+    good = [json.dumps({"id": number, "text": TEXTS[0]}).encode() for number in range(1, 11)]
+    broken = [b"{broken", b'{"id": 7, "text": "caf\xe9"}', b"[1, 2]", b'{"id": 9, "text": 4}']
+    path.write_bytes(b"\n".join([b"{", *good[1:5], *broken, good[9]]) + b"\n")
+    return path
+
+
+def test_a_bad_record_loses_no_other(tmp_path: Path, tiny_model: Path, fit: Summarizer) -> None:
+    file = bad_lines(tmp_path / "in.jsonl")
+    report = run(spec(tmp_path, tiny_model))
+    assert (report.n_records, report.failures.n_failed) == (10, 5)
+    assert report.failures.total() == "5 of 10 texts have no summary"
+    found = read_jsonl(tmp_path / "out.jsonl")
+    assert [row["summary_line"] for row in found] == list(range(1, 11))
+    assert [row.get("id") for row in found] == [None, 2, 3, 4, 5, None, None, None, 9, 10]
+    summary = fit(TEXTS[0], **OPTIONS).text
+    bad = (1, 6, 7, 8, 9)
+    for row in found:
+        is_bad = row["summary_line"] in bad
+        assert row["summary"] == (None if is_bad else summary)
+        assert row["summary_error_type"] == ("DataFormatError" if is_bad else None)
+    errors = [row["summary_error"] for row in found if row["summary_line"] in bad]
+    assert errors == report.messages
+    assert errors[0].startswith(f"{file}:1: not JSON: ")
+    assert errors[2].startswith(f"{file}:7: not UTF-8 at byte 22 of the line (0xe9)")
+    assert errors[3:] == [
+        f"{file}:8: must be a JSON object, was list",
+        f"{file}:9: field 'text' must be a string, was int",
+    ]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.txt", "out.parquet"])
+def test_a_bad_record_has_its_row_in_every_format(
+    tmp_path: Path, tiny_model: Path, fit: Summarizer, name: str
+) -> None:
+    file = bad_lines(tmp_path / "in.jsonl")
+    run(spec(tmp_path, tiny_model, output=tmp_path / name))
+    summary = fit(TEXTS[0], **OPTIONS).text
+    expected = ["", *[summary] * 4, "", "", "", "", summary]
+    if name == "out.txt":
+        assert (tmp_path / name).read_text(encoding="utf-8").split("\n") == [*expected, ""]
+        return
+    rows: list[dict[str, Any]]
+    if name == "out.csv":
+        with (tmp_path / name).open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+    else:
+        pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+        rows = pq.read_table(tmp_path / name).to_pylist()
+    assert [row["summary"] or "" for row in rows] == expected
+    ids = [int(row["id"]) if row["id"] else None for row in rows]
+    assert ids == [None, 2, 3, 4, 5, None, None, None, 9, 10]
+    assert [int(row["summary_line"]) for row in rows] == list(range(1, 11))
+    assert rows[7]["summary_error"] == f"{file}:8: must be a JSON object, was list"
+
+
+def test_one_odd_value_spoils_no_output(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    monkeypatch.setattr("sumfit.cli.jobs.parquet._ROWS_PER_GROUP", 2)
+    odd = [
+        {"n": None, "mixed": "a", "name": "half \ud800", "tags": None},
+        {"n": None, "mixed": [1, "x"], "name": "b", "tags": []},
+        {"n": 1, "mixed": 2**70, "name": None, "tags": ["c"]},
+        {"n": 2.5, "mixed": None, "tags": ["d", None]},
+    ]
+    write_jsonl(tmp_path / "in.jsonl", [{"text": TEXTS[0], **row} for row in odd])
+    run(spec(tmp_path, tiny_model, output=tmp_path / "out.parquet"))
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.column("n").to_pylist() == [None, None, 1.0, 2.5]
+    assert found.column("mixed").to_pylist() == ["a", '[1, "x"]', str(2**70), None]
+    assert found.column("name").to_pylist() == ["half \\ud800", "b", None, None]
+    assert found.column("tags").to_pylist() == [None, [], ["c"], ["d", None]]
+    for name in ("out.csv", "out.jsonl"):
+        run(spec(tmp_path, tiny_model, output=tmp_path / name))
+        assert "half \\ud800" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_values_that_json_lacks(tmp_path: Path, tiny_model: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    day = pa.array([0], pa.timestamp("ms"))
+    table = pa.table({"when": day, "n": [float("nan")], "text": [TEXTS[0]]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    run(spec(tmp_path, tiny_model, input=tmp_path / "in.parquet"))
+    (row,) = read_jsonl(tmp_path / "out.jsonl")
+    assert (row["when"], row["n"]) == ("1970-01-01 00:00:00", None)
+
+
+def test_bad_records_are_not_done_again_and_stay_counted(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad_lines(tmp_path / "in.jsonl")
+    run(spec(tmp_path, tiny_model, output=tmp_path / "whole.jsonl"))
+    save = JobDirectory.save
+
+    def save_first(self: JobDirectory, index: int, results: Any) -> None:
+        if index > 0:
+            raise KeyboardInterrupt
+        save(self, index, results)
+
+    monkeypatch.setattr(JobDirectory, "save", save_first)
+    with pytest.raises(KeyboardInterrupt):
         run(spec(tmp_path, tiny_model))
+    saved: list[int] = []
+
+    def save_noted(self: JobDirectory, index: int, results: Any) -> None:
+        saved.append(index)
+        save(self, index, results)
+
+    monkeypatch.setattr(JobDirectory, "save", save_noted)
+    report = run(spec(tmp_path, tiny_model))
+    assert saved == [1, 2]
+    assert (report.n_resumed, report.failures.n_failed, len(report.messages)) == (4, 5, 5)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_a_file_that_breaks_off_keeps_what_came_before(tmp_path: Path, tiny_model: Path) -> None:
+    noise = random.Random(3)
+    rows = [{"text": TEXTS[0], "noise": noise.randbytes(8192).hex()} for _ in range(40)]
+    data = gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
+    (tmp_path / "in.jsonl.gz").write_bytes(data[: len(data) // 2])
+    report = run(spec(tmp_path, tiny_model, input=tmp_path / "in.jsonl.gz"))
+    found = read_jsonl(tmp_path / "out.jsonl")
+    assert len(found) == report.n_records > 5
+    assert [row["summary_error"] is None for row in found] == [True] * (len(found) - 1) + [False]
+    assert f"damaged after line {len(found) - 1}: " in found[-1]["summary_error"]
+    (tmp_path / "in.jsonl.gz").write_bytes(data[:30])
+    with pytest.raises(DataFormatError, match="damaged after line 0"):
+        run(spec(tmp_path, tiny_model, input=tmp_path / "in.jsonl.gz"))
+
+
+def test_columns_that_come_late_are_kept_and_never_covered(
+    tmp_path: Path, tiny_model: Path
+) -> None:
+    rows = [*records(5), {"text": TEXTS[0], "tag": "late"}]
+    write_jsonl(tmp_path / "in.jsonl", rows)
+    run(spec(tmp_path, tiny_model, output=tmp_path / "out.csv"))
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as stream:
+        assert [row["tag"] for row in csv.DictReader(stream)] == [*[""] * 5, "late"]
+    write_jsonl(tmp_path / "in.jsonl", [*rows, {"text": TEXTS[0], "summary": "mine"}])
+    with pytest.raises(ConfigError, match="has a column 'summary' already; choose another name"):
+        run(spec(tmp_path, tiny_model))
+    assert run(spec(tmp_path, tiny_model, output_field="title")).n_resumed == 7
+
+
+def test_the_text_is_found_as_without_an_output(tmp_path: Path, tiny_model: Path) -> None:
+    (tmp_path / "in.dat").write_text(
+        "".join(json.dumps({"source": text}) + "\n" for text in TEXTS[:2]), encoding="utf-8"
+    )
+    job = spec(tmp_path, tiny_model, input=tmp_path / "in.dat", format="jsonl")
+    assert run(job).failures.n_failed == 0
+    with pytest.raises(ConfigError, match=r"cannot tell the format of .*in\.dat"):
+        run(spec(tmp_path, tiny_model, input=tmp_path / "in.dat"))
 
 
 def test_a_worker_that_dies_is_replaced(
@@ -277,7 +442,10 @@ def test_chunks_hold_all_records_in_order(tmp_path: Path, tiny_model: Path) -> N
     write_jsonl(tmp_path / "in.jsonl", records(10))
     chunks = list(read_chunks(spec(tmp_path, tiny_model)))
     assert [chunk.index for chunk in chunks] == [0, 1, 2]
-    assert [text for chunk in chunks for text in chunk.texts] == [r["text"] for r in records(10)]
+    found = [record for chunk in chunks for record in chunk.records]
+    assert [record["text"] for record in found] == [record["text"] for record in records(10)]
+    assert [record["line"] for record in found] == list(range(1, 11))
+    assert {chunk.columns for chunk in chunks} == {("id", "text")}
 
 
 def test_progress_says_how_far_how_fast_and_how_long() -> None:
@@ -349,12 +517,13 @@ def test_a_job_killed_ten_times_is_complete_in_order_without_duplicates(
 @pytest.mark.filterwarnings("ignore")  # what Ray itself warns of is not ours
 def test_ray_gives_the_same_output(tmp_path: Path, tiny_model: Path) -> None:
     ray = pytest.importorskip("ray", reason="ray is not installed")
-    write_jsonl(tmp_path / "in.jsonl", [*records(99), {"id": 99, "text": " "}])
+    file = write_jsonl(tmp_path / "in.jsonl", [*records(99), {"id": 99, "text": " "}])
+    file.write_text(file.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
     run(spec(tmp_path, tiny_model))
     job = spec(tmp_path, tiny_model, output=tmp_path / "ray.jsonl", engine="ray", n_processes=2)
     try:
         report = run(job)
     finally:
         ray.shutdown()
-    assert (report.n_records, report.n_errors) == (100, 1)
+    assert (report.n_records, report.failures.n_failed) == (101, 2)
     assert (tmp_path / "ray.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()

@@ -135,6 +135,7 @@ def test_a_bad_record_loses_no_other(
         *[None] * 6,
         expected[1],
     ]
+    assert [record["line"] for record in records] == list(range(1, 9))
     messages = [record["error"]["message"] for record in records if "error" in record]
     assert messages[0].startswith(f"{file}:2: not JSON: ")
     assert messages[1] == (
@@ -201,6 +202,18 @@ def test_kept_numbers_that_json_lacks(
     options = ["--max-chars", "40", "--format", "jsonl", "--keep", "n", "--keep", "m"]
     record = json.loads(sumfit("summarize", str(file), *options).out)
     assert (record["n"], record["m"]) == (None, [1.5, None])
+
+
+def test_kept_values_that_json_lacks(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"day": pa.array([0], pa.date32()), "text": [texts[0]]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    options = ["--max-chars", "40", "--format", "jsonl", "--keep", "day"]
+    result = sumfit("summarize", str(tmp_path / "a.parquet"), *options)
+    assert json.loads(result.out)["day"] == "1970-01-01"
 
 
 def test_blank_lines_stay_blank(
@@ -308,6 +321,39 @@ def test_a_file_job(
     assert [row["summary"] for row in rows] == expected
     assert [row["id"] for row in rows] == [str(number) for number in range(len(texts))]
     assert result.err == f"{len(texts)} records in {target}\n"
+
+
+def test_a_file_job_names_its_failures_like_a_stream(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
+    lines = [json.dumps({"text": text}) for text in (texts[0], " ", "\x1b[2J")]
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join([*lines, "{"]) + "\n", encoding="utf-8")
+    for name in ("out.jsonl", "out.txt"):
+        arguments = ["summarize", str(source), "--max-chars", "40"]
+        stream = sumfit(*arguments, "--format", "jsonl" if "jsonl" in name else "text")
+        job = sumfit(*arguments, "-o", str(tmp_path / name))
+        assert job.code == stream.code == 1
+        *messages, done, total = job.err.splitlines()
+        assert done == f"4 records in {tmp_path / name}"
+        assert [*messages, total] == stream.err.splitlines()
+
+
+@pytest.mark.parametrize("more", [[], ["-o", "{tmp}/out.jsonl"]])
+def test_a_records_own_limit_is_the_only_one(
+    sumfit: Sumfit, tmp_path: Path, more: list[str]
+) -> None:
+    file = tmp_path / "cues.csv"
+    file.write_text("text,width\nsome words,20\n", encoding="utf-8")
+    arguments = ["summarize", str(file), "--limit-field", "width"]
+    arguments += [item.replace("{tmp}", str(tmp_path)) for item in more]
+    both = sumfit(*arguments, "--max-chars", "40")
+    assert (both.code, both.err) == (
+        2,
+        "error: --max-chars and --limit-field are two length specifications; give one of them\n",
+    )
+    bare = sumfit(*arguments)
+    assert bare.err == "error: --limit-field needs --unit, for example --unit chars\n"
 
 
 def start(tiny_model: Path, *arguments: str, **extra: Any) -> subprocess.Popen[bytes]:

@@ -78,6 +78,33 @@ def test_a_csv_row_of_another_width_is_named_or_counted(tmp_path):
     assert (report.n_read, report.n_skipped) == (2, 1)
 
 
+def test_an_open_quotation_mark_costs_its_own_line_alone(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('source,summary\na,b\nc,"d\ne,f\n"g\nh",i\n"j" k,l\nm,"n\no,p\n')
+    rows = list(read_rows(path, on_bad="keep"))
+    assert [row.line for row in rows] == [2, 3, 4, 5, 7, 8, 9]
+    assert [row.fields.get("source") for row in rows] == ["a", None, "e", "g\nh", None, None, "o"]
+    assert str(rows[1].error) == f"{path}:3: ',' expected after '\"'"
+    assert str(rows[5].error) == f"{path}:8: unexpected end of data"
+    report = ReadReport()
+    good = list(read_rows(path, on_bad="skip", report=report))
+    assert (good, report.n_skipped) == ([row for row in rows if row.error is None], 3)
+
+
+def test_csv_bytes_that_are_not_utf8_spoil_their_record_alone(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'source,summary\ncaf\xe9,b\n"two\nlin\xe9s",d\ne,f\n')
+    rows = list(read_rows(path, on_bad="keep"))
+    assert [row.line for row in rows] == [2, 3, 5]
+    assert str(rows[0].error).startswith(f"{path}:2: not UTF-8 at byte 3")
+    assert str(rows[1].error).startswith(f"{path}:4: not UTF-8 at byte 3")
+    assert rows[2].fields == {"source": "e", "summary": "f"}
+    path.write_bytes(b"sourc\xe9,summary\na,b\n")
+    for on_bad in ("keep", "skip"):
+        with pytest.raises(DataFormatError, match=r"a\.csv:1: not UTF-8"):
+            list(read_rows(path, on_bad=on_bad))
+
+
 def test_bad_json_lines_are_named_or_counted(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(JSONL + b'\n{"source": "x"\n[1]\n{"source": "y"}\n{"source": 3}\n' + JSONL)

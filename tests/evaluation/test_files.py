@@ -41,6 +41,15 @@ def test_records_bring_limit_and_unit(tmp_path: Path) -> None:
     assert (second.text, second.limit, second.unit) == ("", 1, None)
 
 
+def test_what_a_file_job_could_not_summarise_is_an_empty_summary(tmp_path: Path) -> None:
+    failed = {"text": "the source", "summary": None, "summary_error": "nothing fits"}
+    path = write(tmp_path / "out.jsonl", failed, {"text": "the source", "summary": "a"})
+    assert [item.text for item in read_summaries(path)] == ["", "a"]
+    titled = {"text": "the source", "title": None, "title_error": "nothing fits"}
+    path = write(tmp_path / "titled.jsonl", titled)
+    assert read_summaries(path, field="title")[0].text == ""
+
+
 def test_a_stream_reads_as_lines() -> None:
     assert [i.text for i in read_summaries(io.BytesIO(b"a\nb\n"), format="lines")] == ["a", "b"]
 

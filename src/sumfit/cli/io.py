@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from sumfit.data.readers import Format, ReadReport, Row, file_format, read_rows
+from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 
-__all__ = ["Item", "open_output", "read_items"]
+__all__ = ["FORMATS", "USUAL_FIELDS", "Item", "item_of", "open_output", "read_items"]
 
-_FORMATS = ("lines", "jsonl", "csv", "tsv", "parquet", "datasets")
-_USUAL_FIELDS = ("text", "source")
+FORMATS = ("lines", "jsonl", "csv", "tsv", "parquet", "datasets")
+USUAL_FIELDS = ("text", "source")
+"""Where a record's text is looked for, unless the caller names its field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Item:
     """One record of the input.
 
     Attributes:
-        line: Its line or row, from 1; 0 where a damaged record's line is only in the message.
+        line: Its line or row, from 1.
         text: The text, ``None`` if the record is bad.
         kept: Fields to carry into the output.
         limit: Its own limit, ``None`` for that of the command line.
@@ -39,24 +40,6 @@ class Item:
     kept: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = None
     error: SumfitError | None = None
-
-
-class _Collecting(ReadReport):
-    """Keeps every message of a skipped record until it is asked for."""
-
-    __slots__ = ("pending",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pending: list[str] = []
-
-    def skip(self, message: str) -> None:
-        self.n_skipped += 1
-        self.pending.append(message)
-
-    def take(self) -> list[str]:
-        messages, self.pending = self.pending, []
-        return messages
 
 
 def read_items(
@@ -87,8 +70,8 @@ def read_items(
         ConfigError: If the format is unknown.
         DataFormatError: If the file cannot be read, or breaks off before its first record.
     """
-    if format is not None and format not in _FORMATS:
-        raise ConfigError(f"--input-format must be one of {', '.join(_FORMATS)}, was {format!r}")
+    if format is not None and format not in FORMATS:
+        raise ConfigError(f"--input-format must be one of {', '.join(FORMATS)}, was {format!r}")
     source: Any = path
     if path == "-":
         if sys.stdin is None:
@@ -100,21 +83,39 @@ def read_items(
             raise DataFormatError(f"there is no file {path}")
         chosen = format or file_format(path)
     name = "<stdin>" if path == "-" else path
-    report = _Collecting()
-    rows = read_rows(source, format=cast(Format, chosen), on_bad="skip", report=report)
-    has_begun = False
+    for row in read_rows(source, format=cast(Format, chosen), on_bad="keep"):
+        yield item_of(row, name=name, text_field=text_field, limit_field=limit_field, keep=keep)
+
+
+def item_of(
+    row: Row,
+    *,
+    name: str,
+    text_field: str | None = None,
+    limit_field: str | None = None,
+    keep: Sequence[str] = (),
+) -> Item:
+    """Take the text and its limit out of a record.
+
+    Args:
+        row: The record, good or bad.
+        name: File name for messages.
+        text_field: As in `read_items`.
+        limit_field: As in `read_items`.
+        keep: As in `read_items`.
+
+    Returns:
+        The item.
+    """
+    if row.error is not None:
+        return Item(row.line, error=row.error)
+    kept = {key: row.fields[key] for key in keep if key in row.fields}
     try:
-        for row in rows:
-            has_begun = True
-            for message in report.take():
-                yield _bad(message)
-            yield _item(row, name, text_field, limit_field, keep)
-    except DataFormatError as error:  # the file breaks off: what came before it is kept
-        if not has_begun:
-            raise
-        report.skip(str(error))
-    for message in report.take():
-        yield _bad(message)
+        text = _text(row, name, text_field)
+        limit = _limit(row, name, limit_field) if limit_field else None
+    except DataFormatError as error:
+        return Item(row.line, kept=kept, error=error)
+    return Item(row.line, text=text, kept=kept, limit=limit)
 
 
 @contextmanager
@@ -141,28 +142,8 @@ def open_output(path: str | None) -> Iterator[TextIO]:
         yield stream
 
 
-def _item(
-    row: Row,
-    name: str,
-    text_field: str | None,
-    limit_field: str | None,
-    keep: Sequence[str],
-) -> Item:
-    kept = {key: row.fields[key] for key in keep if key in row.fields}
-    try:
-        text = _text(row, name, text_field)
-        limit = _limit(row, name, limit_field) if limit_field else None
-    except DataFormatError as error:
-        return Item(row.line, kept=kept, error=error)
-    return Item(row.line, text=text, kept=kept, limit=limit)
-
-
-def _bad(message: str) -> Item:
-    return Item(0, error=DataFormatError(message))
-
-
 def _text(row: Row, name: str, text_field: str | None) -> str:
-    wanted = (text_field,) if text_field else _USUAL_FIELDS
+    wanted = (text_field,) if text_field else USUAL_FIELDS
     for key in wanted:
         if key not in row.fields:
             continue
@@ -177,7 +158,7 @@ def _text(row: Row, name: str, text_field: str | None) -> str:
             f"{name}:{row.line}: field {text_field!r} is missing; fields here: {known}"
         )
     raise DataFormatError(
-        f"{name}:{row.line}: no field {' or '.join(map(repr, _USUAL_FIELDS))}; "
+        f"{name}:{row.line}: no field {' or '.join(map(repr, USUAL_FIELDS))}; "
         f"name the text's field with --field; fields here: {known}"
     )
 
@@ -185,13 +166,12 @@ def _text(row: Row, name: str, text_field: str | None) -> str:
 def _limit(row: Row, name: str, limit_field: str) -> int:
     value = row.fields.get(limit_field)
     try:
-        if isinstance(value, bool):
-            raise ValueError
-        number = int(value) if isinstance(value, (str, int)) else None
-    except ValueError:
-        number = None
-    if number is None:
-        raise DataFormatError(
-            f"{name}:{row.line}: limit {limit_field!r} must be a whole number, was {value!r}"
-        )
-    return number
+        if isinstance(value, str):
+            return int(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == int(value):
+            return int(value)
+    except (ValueError, OverflowError):  # words, nan, infinity
+        pass
+    raise DataFormatError(
+        f"{name}:{row.line}: limit {limit_field!r} must be a whole number, was {value!r}"
+    )

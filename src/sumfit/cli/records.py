@@ -71,12 +71,13 @@ def json_line(record: Mapping[str, Any]) -> str:
     r"""A record as one line of JSON, readable in any script.
 
     Args:
-        record: JSON types; numbers that JSON lacks become ``null``.
+        record: JSON types; numbers that JSON lacks become ``null``, and what is no JSON type,
+            as a date of Parquet, a string.
 
     Returns:
         The line, without its end; line separators other than ``\n`` are escaped.
     """
-    line = json.dumps(_plain(record), ensure_ascii=False, allow_nan=False)
+    line = json.dumps(_plain(record), ensure_ascii=False, allow_nan=False, default=str)
     for character in ("\x7f", "\x85", "\u2028", "\u2029"):
         line = line.replace(character, f"\\u{ord(character):04x}")
     return line.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -10,17 +10,18 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
+from sumfit.cli.failures import Failures
 from sumfit.cli.io import Item, open_output, read_items
 from sumfit.cli.jobs import JobSpec, run_job
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
 from sumfit.cli.records import error_record, json_line, record_of
-from sumfit.cli.terminal import Progress, printable
+from sumfit.cli.terminal import Progress
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
+from sumfit.length.request import LIMIT_KEYWORDS
 
 __all__ = ["summarize"]
 
-_MOST_MESSAGES = 20
 _JOB = "File jobs (--output)"
 
 
@@ -91,108 +92,97 @@ def summarize(
 
     With --output, the input's columns are kept and the job is resumable: the same command after
     a crash goes on where it stopped. A text that cannot be summarised gives an empty line (text)
-    or a record with an error (jsonl); the others come through, and the exit code is 1 at the end.
+    or a record with its line and error (jsonl); the others come through, and the exit code is 1 at
+    the end.
     """
     if format not in ("text", "jsonl"):
         raise ConfigError(f"--format must be text or jsonl, was {format!r}")
-    if output not in (None, "-") and file != "-":
-        options = {**length.keywords(), **summary.keywords()}
-        _run_job(
-            JobSpec(
-                input=Path(file),
-                output=Path(str(output)),
-                options=options,
-                model=model.model,
-                field=field or "text",
-                limit_field=limit_field,
-                output_field=output_field,
-                n_processes=processes,
-                engine=cast(Any, engine),
-                n_gpus=gpus,
-                restart=restart,
-            )
-        )
-        return
     keywords = _lengths(length, limit_field)
-    items = read_items(
-        file, format=input_format, text_field=field, limit_field=limit_field, keep=keep or ()
-    )
-    summarizer = model.load(n_workers=workers)
-    with open_output(output) as stream, Progress("texts") as progress:
-        results = _results(
-            summarizer, items, {**keywords, **summary.keywords()}, limit_field, batch_size
+    if output not in (None, "-") and file != "-":
+        spec = JobSpec(
+            input=Path(file),
+            output=Path(str(output)),
+            options={**length.keywords(), **summary.keywords()},
+            model=model.model,
+            format=cast(Any, input_format),
+            field=field,
+            limit_field=limit_field,
+            output_field=output_field,
+            n_processes=processes,
+            engine=cast(Any, engine),
+            n_gpus=gpus,
+            restart=restart,
         )
-        writer = _Writer(stream, format)
-        for item, summaries in results:
-            writer.write(item, summaries)
-            progress.advance(writer.n_failed)
-    if writer.n_failed:
-        print(
-            f"{writer.n_failed} of {writer.n_items} texts have no summary"
-            + ("" if writer.n_failed <= _MOST_MESSAGES else f"; the first {_MOST_MESSAGES} above"),
-            file=sys.stderr,
+        failures = _run_job(spec)
+    else:
+        items = read_items(
+            file, format=input_format, text_field=field, limit_field=limit_field, keep=keep or ()
         )
+        summarizer = model.load(n_workers=workers)
+        keywords |= summary.keywords()
+        failures = Failures(blank_is_good=format == "text")
+        with open_output(output) as stream, Progress("texts") as progress:
+            for item, results in _results(summarizer, items, keywords, limit_field, batch_size):
+                _write(stream, format, item, results, failures)
+                progress.advance(failures.n_failed)
+    if failures.n_failed:
+        print(failures.total(), file=sys.stderr)
         raise typer.Exit(1)
 
 
-def _run_job(spec: JobSpec) -> None:
+def _run_job(spec: JobSpec) -> Failures:
     report = run_job(spec, show_progress=sys.stderr.isatty())
+    for message in report.messages:
+        print(message, file=sys.stderr)
     resumed = f", {report.n_resumed} of them from an earlier run" if report.n_resumed else ""
     print(f"{report.n_records} records in {spec.output}{resumed}", file=sys.stderr)
-    if report.n_errors:
-        print(f"{report.n_errors} of {report.n_records} texts have no summary", file=sys.stderr)
-        raise typer.Exit(1)
+    return report.failures
 
 
-class _Writer:
-    """Writes results and counts the failures."""
-
-    def __init__(self, stream: TextIO, format: str) -> None:
-        self._stream = stream
-        self._format = format
-        self.n_items = 0
-        self.n_failed = 0
-
-    def write(self, item: Item, summaries: list[Summary]) -> None:
-        self.n_items += 1
-        error = item.error or next((one.error for one in summaries if one.error), None)
-        is_blank = self._format == "text" and item.text is not None and not item.text.strip()
-        if error is not None and not is_blank:
-            self.n_failed += 1
-            if self.n_failed <= _MOST_MESSAGES:
-                place = f"line {item.line}: " if item.line and item.error is None else ""
-                print(f"{place}{printable(str(error))}", file=sys.stderr)
-        for one in summaries:
-            if self._format == "text":
-                self._stream.write(f"{one.text}\n")
-            else:
-                self._stream.write(json_line(_record(item, one)) + "\n")
-        self._stream.flush()
-
-
-def _record(item: Item, summary: Summary) -> dict[str, Any]:
-    place: dict[str, Any] = {"line": item.line} if item.line else {}
-    result = error_record(item.error) if item.error is not None else record_of(summary)
-    return {**item.kept, **place, **result}
+def _write(
+    stream: TextIO, format: str, item: Item, summaries: list[Summary], failures: Failures
+) -> None:
+    """Write an item's results as they are, and say on stderr what is wrong with it."""
+    error = item.error or next((one.error for one in summaries if one.error), None)
+    message = failures.add(item.line, type(error).__name__ if error else None, str(error))
+    if message is not None:
+        print(message, file=sys.stderr)
+    for one in summaries:
+        if format == "text":
+            stream.write(f"{one.text}\n")
+        else:
+            result = record_of(one) if item.error is None else error_record(item.error)
+            stream.write(json_line({**item.kept, "line": item.line, **result}) + "\n")
+    stream.flush()
 
 
 def _lengths(length: LengthFlags, limit_field: str | None) -> dict[str, Any]:
     """Length keywords; several limits mean several for each text."""
     keywords = length.keywords()
+    if limit_field is not None:
+        _check_own_limits(keywords)
     several = [name for name, value in keywords.items() if isinstance(value, list)]
     if not several:
         return keywords
     name = several[0]
     flag = "--" + name.replace("_", "-")
-    if limit_field is not None:
-        raise ConflictingBudgetError(
-            f"{flag} and --limit-field are two length specifications; give one of them"
-        )
     if not name.startswith("max_"):
         raise BudgetError(f"several limits go with --max-..., was {flag}; give one value there")
     limits = keywords.pop(name)
     unit = name.removeprefix("max_")
     return {**keywords, "limits": limits} | ({} if unit == "length" else {"unit": unit})
+
+
+def _check_own_limits(keywords: dict[str, Any]) -> None:
+    """Refuse what would go wrong for every record with a limit of its own."""
+    others = [name for name in LIMIT_KEYWORDS if name in keywords and name != "min_length"]
+    if others:
+        flag = "--" + others[0].replace("_", "-")
+        raise ConflictingBudgetError(
+            f"{flag} and --limit-field are two length specifications; give one of them"
+        )
+    if "unit" not in keywords:
+        raise BudgetError("--limit-field needs --unit, for example --unit chars")
 
 
 def _results(

@@ -16,13 +16,23 @@ import lzma
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NamedTuple
 
 from sumfit.errors import DataFormatError, MissingExtraError
 
-__all__ = ["COMPRESSED", "OnBad", "ReadReport", "iter_lines", "open_bytes", "skip_or_raise"]
+__all__ = [
+    "COMPRESSED",
+    "Line",
+    "OnBad",
+    "ReadReport",
+    "decoded_lines",
+    "iter_lines",
+    "open_bytes",
+    "skip_or_raise",
+]
 
 OnBad = Literal["raise", "skip"]
+"""Whether a bad record ends reading or is left out and counted."""
 
 COMPRESSED = (".gz", ".xz", ".zst")
 _MAX_MESSAGES = 20
@@ -130,6 +140,59 @@ class _ZstdStream(io.RawIOBase):
         super().close()
 
 
+class Line(NamedTuple):
+    """One line.
+
+    Attributes:
+        number: From 1.
+        text: Without its end; U+FFFD stands for bytes that are not UTF-8.
+        error: Which byte is not UTF-8.
+    """
+
+    number: int
+    text: str
+    error: DataFormatError | None = None
+
+
+def decoded_lines(stream: Iterable[bytes], *, name: str) -> Iterator[Line]:
+    r"""Decode the lines of a binary stream, split at ``\n`` alone, the bad among them too.
+
+    Args:
+        stream: Binary lines, as an open file yields them.
+        name: File name for messages.
+
+    Yields:
+        The lines.
+
+    Raises:
+        DataFormatError: If the compressed data is damaged.
+    """
+    lines = iter(stream)
+    number = 0
+    while True:
+        try:
+            raw = next(lines)
+        except StopIteration:
+            return
+        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+            raise DataFormatError(
+                f"{name}: damaged after line {number}: {error}; copy or make the file again"
+            ) from error
+        number += 1
+        if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+            raw = raw[3:]
+        if raw.endswith(b"\n"):
+            raw = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
+        try:
+            yield Line(number, raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            bad = DataFormatError(
+                f"{name}:{number}: not UTF-8 at byte {error.start} of the line "
+                f"(0x{raw[error.start]:02x}); convert the file to UTF-8"
+            )
+            yield Line(number, raw.decode("utf-8", "replace"), bad)
+
+
 def iter_lines(
     stream: Iterable[bytes],
     *,
@@ -151,44 +214,25 @@ def iter_lines(
     Raises:
         DataFormatError: If a line is not UTF-8, or the compressed data is damaged.
     """
-    lines = iter(stream)
-    number = 0
-    while True:
-        try:
-            raw = next(lines)
-        except StopIteration:
-            return
-        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
-            raise DataFormatError(
-                f"{name}: damaged after line {number}: {error}; copy or make the file again"
-            ) from error
-        number += 1
-        if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
-            raw = raw[3:]
-        if raw.endswith(b"\n"):
-            raw = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
-        try:
-            yield number, raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            bad = (
-                f"{name}:{number}: not UTF-8 at byte {error.start} of the line "
-                f"(0x{raw[error.start]:02x}); convert the file to UTF-8"
-            )
-            skip_or_raise(bad, on_bad, report)
+    for number, text, error in decoded_lines(stream, name=name):
+        if error is None:
+            yield number, text
+        else:
+            skip_or_raise(error, on_bad, report)
 
 
-def skip_or_raise(message: str, on_bad: OnBad, report: ReadReport | None) -> None:
+def skip_or_raise(error: DataFormatError, on_bad: OnBad, report: ReadReport | None) -> None:
     """Raise an error, or count it, as the policy says.
 
     Args:
-        message: What is wrong with a record.
+        error: What is wrong with a record.
         on_bad: The policy.
         report: Where to count.
 
     Raises:
-        DataFormatError: With the message, if the policy is to raise.
+        DataFormatError: The error, if the policy is to raise.
     """
     if on_bad == "raise":
-        raise DataFormatError(message)
+        raise error
     if report is not None:
-        report.skip(message)
+        report.skip(str(error))

@@ -8,18 +8,19 @@ Owns the file formats: JSONL, CSV, TSV, Parquet, plain lines, parallel line file
 from __future__ import annotations
 
 import contextlib
-import csv
 import importlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
+from sumfit.data.csv_records import csv_records
 from sumfit.data.lines import (
     COMPRESSED,
     OnBad,
     ReadReport,
+    decoded_lines,
     iter_lines,
     open_bytes,
     skip_or_raise,
@@ -52,7 +53,6 @@ _SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
     ".txt": "lines",
 }
-_FIELD_LIMIT = 1 << 30  # bytes in one CSV field; the module's own limit is 128 KiB
 
 
 class Row(NamedTuple):
@@ -60,11 +60,13 @@ class Row(NamedTuple):
 
     Attributes:
         line: 1-based line of a text file, 1-based row of Parquet and ``datasets``.
-        fields: Column values; plain lines have the one column ``"text"``.
+        fields: Column values; plain lines have the one column ``"text"``; a bad record has none.
+        error: What is wrong with it, where bad records are kept.
     """
 
     line: int
     fields: Mapping[str, Any]
+    error: DataFormatError | None = None
 
 
 class Pair(NamedTuple):
@@ -156,7 +158,7 @@ def read_rows(
     source: str | Path | IO[bytes],
     *,
     format: Format | None = None,
-    on_bad: OnBad = "raise",
+    on_bad: OnBad | Literal["keep"] = "raise",
     report: ReadReport | None = None,
 ) -> Iterator[Row]:
     """Read the records of a file one by one, in order.
@@ -167,8 +169,9 @@ def read_rows(
     Args:
         source: Path, or an open binary stream (for example standard input).
         format: Format; told from the name where not given. A stream needs it.
-        on_bad: Whether a bad record raises or is left out and counted. Blank lines of JSONL
-            are left out silently; blank lines of ``lines`` are records.
+        on_bad: Whether a bad record raises, is left out and counted, or is kept in its place
+            with its error; where a file breaks off, ``"keep"`` makes that its last record. Blank
+            lines of JSONL are left out silently; blank lines of ``lines`` are records.
         report: Filled while rows are taken.
 
     Yields:
@@ -176,13 +179,33 @@ def read_rows(
 
     Raises:
         ConfigError: If a stream comes without a text format.
+        DataFormatError: Under ``"keep"`` too if the file breaks off before its first record, or
+            its header is bad.
     """
     report = report if report is not None else ReadReport()
+    line: int | None = None
+    try:
+        for row in _rows(source, format):
+            line = row.line
+            if row.error is None:
+                report.n_read += 1
+            elif on_bad != "keep":
+                skip_or_raise(row.error, on_bad, report)
+                continue
+            yield row
+    except DataFormatError as error:
+        if on_bad != "keep" or line is None:
+            raise
+        yield Row(line + 1, {}, error)
+
+
+def _rows(source: str | Path | IO[bytes], format: Format | None) -> Iterator[Row]:
+    """All records, good and bad."""
     if isinstance(source, str | Path):
         format = format or file_format(source)
         name = str(source)
         if format in ("parquet", "datasets"):
-            yield from _counted(_read_arrow(Path(source), format), report)
+            yield from _read_arrow(Path(source), format)
             return
         stream = open_bytes(source)
     else:
@@ -196,14 +219,23 @@ def read_rows(
     with contextlib.ExitStack() as stack:
         if stream is not source:
             stack.enter_context(stream)
+        lines = decoded_lines(stream, name=name)
         if format in ("csv", "tsv"):
-            rows = _read_csv(stream, name, "\t" if format == "tsv" else ",", on_bad, report)
-        elif format == "jsonl":
-            rows = _read_jsonl(stream, name, on_bad, report)
-        else:
-            lines = iter_lines(stream, name=name, on_bad=on_bad, report=report)
-            rows = (Row(line, {"text": text}) for line, text in lines)
-        yield from _counted(rows, report)
+            delimiter = "\t" if format == "tsv" else ","
+            yield from (Row(*one) for one in csv_records(lines, name=name, delimiter=delimiter))
+            return
+        for line, text, error in lines:
+            if format == "lines" or error is not None:
+                yield Row(line, {} if error else {"text": text}, error)
+            elif text.strip():
+                yield _json_row(text, name, line)
+
+
+def _json_row(text: str, name: str, line: int) -> Row:
+    try:
+        return Row(line, parse_json_line(text, name=name, line=line))
+    except DataFormatError as error:
+        return Row(line, {}, error)
 
 
 def pair_from_row(row: Row, columns: Columns, *, name: str) -> Pair:
@@ -266,10 +298,8 @@ def read_pairs(
         try:
             pair = pair_from_row(row, columns, name=str(path))
         except DataFormatError as error:
-            if on_bad == "raise":
-                raise
             report.n_read -= 1
-            report.skip(str(error))
+            skip_or_raise(error, on_bad, report)
             continue
         yield pair
 
@@ -315,49 +345,6 @@ def read_line_pairs(
             yield Pair(one[1], (two[1],), one[0])
 
 
-def _read_jsonl(stream: IO[bytes], name: str, on_bad: OnBad, report: ReadReport) -> Iterator[Row]:
-    for line, text in iter_lines(stream, name=name, on_bad=on_bad, report=report):
-        if not text.strip():
-            continue
-        try:
-            fields = parse_json_line(text, name=name, line=line)
-        except DataFormatError as error:
-            skip_or_raise(str(error), on_bad, report)
-            continue
-        yield Row(line, fields)
-
-
-def _read_csv(
-    stream: IO[bytes], name: str, delimiter: str, on_bad: OnBad, report: ReadReport
-) -> Iterator[Row]:
-    csv.field_size_limit(_FIELD_LIMIT)
-    lines = iter_lines(stream, name=name, on_bad=on_bad, report=report)
-    reader = csv.reader((text + "\n" for _, text in lines), delimiter=delimiter, strict=True)
-    header: list[str] | None = None
-    line = 1
-    while True:
-        line = reader.line_num + 1
-        try:
-            values = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            skip_or_raise(f"{name}:{line}: {error}", on_bad, report)
-            continue
-        if header is None:
-            header = values
-            if len(set(header)) < len(header):
-                raise DataFormatError(f"{name}:1: a column name stands twice in {header}")
-            continue
-        if not values:
-            continue
-        if len(values) != len(header):
-            problem = f"{name}:{line}: {len(values)} fields, but the header has {len(header)}"
-            skip_or_raise(problem, on_bad, report)
-            continue
-        yield Row(line, dict(zip(header, values, strict=True)))
-
-
 def _read_arrow(path: Path, format: Format) -> Iterator[Row]:
     try:
         importlib.import_module("pyarrow")
@@ -380,12 +367,6 @@ def _read_arrow(path: Path, format: Format) -> Iterator[Row]:
                         yield Row(number, fields)
         except (OSError, ValueError) as error:  # pyarrow's errors derive from these
             raise DataFormatError(f"{file}: damaged after row {number}: {error}") from error
-
-
-def _counted(rows: Iterable[Row], report: ReadReport) -> Iterator[Row]:
-    for row in rows:
-        report.n_read += 1
-        yield row
 
 
 def _bad_field(row: Row, column: str, expected: str, name: str) -> str:

@@ -72,18 +72,19 @@ def read_summaries(
         format: Format; told from the name where not given.
 
     Returns:
-        The summaries in order; a record with an ``error`` and no text is an empty summary.
+        The summaries in order; a record with an ``error``, or in a file job's output with a
+        ``summary_error``, and no text is an empty summary.
 
     Raises:
         DataFormatError: If a record does not parse or has no such field; it names file and line.
     """
     name = _name(source)
     items = []
-    for line, fields in read_rows(source, format=format):
+    for line, fields, _ in read_rows(source, format=format):
         place = f"{name}:{line}"
         key = field or _first(fields, _SUMMARY_FIELDS)
         value = fields.get(key) if key else None
-        if value is None and fields.get("error"):
+        if (value is None and fields.get("error")) or _has_failed(fields, field or "summary"):
             value = ""
         if not isinstance(value, str):
             raise _missing(place, field, _SUMMARY_FIELDS, fields)
@@ -150,7 +151,7 @@ def read_sources(path: Path, *, field: str | None = None, format: Any = None) ->
         DataFormatError: If a record does not parse or has no such field; it names file and line.
     """
     texts = []
-    for line, fields in read_rows(path, format=format):
+    for line, fields, _ in read_rows(path, format=format):
         value = fields.get(field or _first(fields, (*_SOURCE_FIELDS, "text")) or "")
         if not isinstance(value, str):
             raise _missing(f"{path}:{line}", field, (*_SOURCE_FIELDS, "text"), fields)
@@ -187,7 +188,7 @@ def _read_one(
     path: Path, field: str | None, source_field: str | None, format: Any
 ) -> list[ReferenceItem]:
     items = []
-    for line, fields in read_rows(path, format=format):
+    for line, fields, _ in read_rows(path, format=format):
         place = f"{path}:{line}"
         key = field or _first(fields, _REFERENCE_FIELDS)
         value = fields.get(key) if key else None
@@ -207,6 +208,11 @@ def _read_one(
 
 def _first(fields: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return next((name for name in names if fields.get(name) is not None), None)
+
+
+def _has_failed(fields: Mapping[str, Any], key: str) -> bool:
+    """Whether a file job found no summary; the record's other texts are those of the input."""
+    return fields.get(key) is None and bool(fields.get(f"{key}_error"))
 
 
 def _missing(

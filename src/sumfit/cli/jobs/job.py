@@ -5,16 +5,16 @@ Owns the order of things: lock, parts, output, clean-up.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sumfit.cli.jobs.output import changed_input, write_output
+from sumfit.cli.failures import Failures
+from sumfit.cli.jobs.output import write_output
 from sumfit.cli.jobs.parts import JobDirectory
 from sumfit.cli.jobs.pool import run_local
 from sumfit.cli.jobs.progress import Progress, count_records
-from sumfit.cli.jobs.spec import Chunk, JobSpec, read_chunks
+from sumfit.cli.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
 
 __all__ = ["JobReport", "run_job"]
 
@@ -26,14 +26,14 @@ class JobReport:
     Attributes:
         n_records: Records of the output.
         n_resumed: Those among them that an earlier run had finished.
-        n_errors: Records without a summary among those of this run.
-        seconds: Time of this run.
+        failures: Records of the output without a summary.
+        messages: What is wrong with the first of them.
     """
 
     n_records: int
     n_resumed: int
-    n_errors: int
-    seconds: float
+    failures: Failures
+    messages: list[str] = field(default_factory=list)
 
 
 def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
@@ -48,17 +48,17 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         show_progress: Write progress to standard error.
 
     Returns:
-        Counts and time.
+        Counts.
 
     Raises:
         SumfitError: If input, options or model cannot be used; finished parts are kept.
     """
-    start = time.monotonic()
     directory = JobDirectory(spec.output)
     fingerprint = spec.fingerprint()
+    report = JobReport(0, 0, Failures(blank_is_good=spec.output_format == "lines"))
     with directory.open(fingerprint, restart=spec.restart) as was_complete:
         if was_complete:
-            return JobReport(0, 0, 0, time.monotonic() - start)
+            return report
         pending = _Pending(spec, directory.finished())
         total = count_records(spec) if show_progress else None
         n_resumed = len(pending.finished) * spec.chunk_size
@@ -77,28 +77,40 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         progress.close()
         if spec.fingerprint() != fingerprint:
             raise changed_input(spec)
-        write_output(spec, directory.results(pending.n_chunks), directory.path / "output.tmp")
+        check_free(spec, pending.columns)
+        results = _noted(directory.results(pending.n_chunks), report)
+        write_output(spec, pending.columns, results, directory.path / "output.tmp")
         directory.finish()
-    return JobReport(
+    return replace(
+        report,
         n_records=pending.n_records,
         n_resumed=pending.n_records - progress.n_done,
-        n_errors=progress.n_errors,
-        seconds=time.monotonic() - start,
     )
 
 
+def _noted(results: Iterator[dict[str, Any]], report: JobReport) -> Iterator[dict[str, Any]]:
+    """The results, counted on their way to the output."""
+    for result in results:
+        message = report.failures.add(result["line"], result["error_type"], result["error"])
+        if message is not None:
+            report.messages.append(message)
+        yield result
+
+
 class _Pending:
-    """The chunks that no earlier run finished; counts all of them on the way."""
+    """The chunks that no earlier run finished; counts all of them, and their columns."""
 
     def __init__(self, spec: JobSpec, finished: set[int]) -> None:
         self._spec = spec
         self.finished = finished
         self.n_chunks = 0
         self.n_records = 0
+        self.columns: dict[str, None] = {}
 
     def __iter__(self) -> Iterator[Chunk]:
         for chunk in read_chunks(self._spec):
             self.n_chunks = chunk.index + 1
-            self.n_records += len(chunk.texts)
+            self.n_records += len(chunk.records)
+            self.columns |= dict.fromkeys(chunk.columns)
             if chunk.index not in self.finished:
                 yield chunk

@@ -96,7 +96,7 @@ def _feed(spec: JobSpec, chunks: _Shared, save: Save) -> None:
                         first = chunk.index * spec.chunk_size + 1
                         raise ServiceError(
                             f"a worker died {_TRIES} times (exit code {code}) on records {first} "
-                            f"to {first + len(chunk.texts) - 1}; try a smaller --chunk-size, or "
+                            f"to {first + len(chunk.records) - 1}; try a smaller --chunk-size, or "
                             "look at these records"
                         ) from error
     finally:
@@ -126,7 +126,7 @@ class _Worker:
 
     def run(self, chunk: Chunk) -> list[dict[str, Any]]:
         """Summarise one chunk; raises `EOFError` if the process is gone."""
-        self._send({"index": chunk.index, "texts": chunk.texts, "limits": chunk.limits})
+        self._send({"index": chunk.index, "records": chunk.records})
         answer = self._receive()
         results: list[dict[str, Any]] = answer["results"]
         return results

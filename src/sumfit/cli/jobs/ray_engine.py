@@ -50,10 +50,8 @@ class SummarizeChunks:
         """
         answers = []
         for payload in batch["payload"]:
-            chunk = json.loads(str(payload))
-            results = summarize_chunk(
-                self._summarizer, chunk["texts"], chunk["limits"], self._options
-            )
+            records = json.loads(str(payload))
+            results = summarize_chunk(self._summarizer, records, self._options)
             answers.append(json.dumps(results))
         return {"index": [int(index) for index in batch["index"]], "results": answers}
 
@@ -136,7 +134,7 @@ def _read_share(spec: JobSpec, share: list[int]) -> Iterator[Any]:
     wanted = set(share)
     for chunk in read_chunks(spec):
         if chunk.index in wanted:
-            payload = json.dumps({"texts": chunk.texts, "limits": chunk.limits})
+            payload = json.dumps(chunk.records)
             yield pa.table({"index": [chunk.index], "payload": [payload]})
         if chunk.index >= share[-1]:
             return

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from sumfit._version import __version__
-from sumfit.data.readers import Format, file_format, read_rows
-from sumfit.errors import ConfigError
+from sumfit.cli.io import FORMATS, USUAL_FIELDS, item_of
+from sumfit.data.readers import Format, Row, file_format, read_rows
+from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.runtime import ModelDirectory
 
-__all__ = ["Chunk", "JobSpec", "read_chunks"]
+__all__ = ["Chunk", "JobSpec", "changed_input", "check_free", "failed_result", "read_chunks"]
 
 Engine = Literal["local", "ray"]
 
 _RESULT_FIELDS = (
-    "length unit limit log_prob optimal gap complete origin source_truncated alternatives error"
+    "line length unit limit log_prob optimal gap complete origin source_truncated alternatives "
+    "error_type error"
 ).split()
 _HEAD_BYTES = 1 << 20
 
@@ -34,13 +36,14 @@ class Chunk:
 
     Attributes:
         index: Number of the chunk, from 0.
-        texts: The texts; ``None`` where a record has none.
-        limits: One limit per text, or ``None`` if the job has one limit for all.
+        records: JSON types: ``line``; ``text``, ``None`` for a bad record; its own ``limit``,
+            ``None`` if the job has one for all; ``error``, the result in place of a summary.
+        columns: Names of their columns, in the order in which they are first seen.
     """
 
     index: int
-    texts: list[str | None]
-    limits: list[int | None] | None
+    records: list[dict[str, Any]]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class JobSpec:
         output: File to write, in any of these formats.
         options: Keyword arguments of the summarizer, JSON types alone.
         model: Model directory, ``None`` for the embedded model.
-        field: Column of the text; plain lines have the one column ``text``.
+        format: Format of the input; told from its name if not given.
+        field: Column of the text; ``text`` or else ``source`` if not given.
         limit_field: Column with a limit for each record, in the unit of ``options``.
         output_field: Column of the summary; further columns start with its name.
         chunk_size: Records in one part.
@@ -66,7 +70,8 @@ class JobSpec:
     output: Path
     options: Mapping[str, Any] = field(default_factory=dict)
     model: str | None = None
-    field: str = "text"
+    format: Format | None = None
+    field: str | None = None
     limit_field: str | None = None
     output_field: str = "summary"
     chunk_size: int = 64
@@ -87,6 +92,10 @@ class JobSpec:
                     f"a file job has one limit for each record, {name} has several; give one, or "
                     "a column of limits with --limit-field"
                 )
+        if self.format is not None and self.format not in FORMATS:
+            raise ConfigError(
+                f"the input's format must be one of {', '.join(FORMATS)}, was {self.format!r}"
+            )
         if not self.input.is_file():
             raise ConfigError(f"input {self.input} is not a file; give a file that exists")
         if self.output.resolve() == self.input.resolve():
@@ -102,8 +111,8 @@ class JobSpec:
 
     @property
     def input_format(self) -> Format:
-        """Format of the input, by its name."""
-        return file_format(self.input)
+        """Format of the input, as given or by its name."""
+        return self.format or file_format(self.input)
 
     @property
     def output_format(self) -> Format:
@@ -119,6 +128,17 @@ class JobSpec:
             if name != "alternatives" or self.options.get("n_best", 1) > 1
         }
 
+    def columns_of(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the fields of a result the names of their columns.
+
+        Args:
+            result: One result.
+
+        Returns:
+            Column -> value; ``None`` where the result has none.
+        """
+        return {column: result.get(name) for name, column in self.result_columns.items()}
+
     def fingerprint(self) -> dict[str, Any]:
         """Everything that decides what the job's parts hold.
 
@@ -130,7 +150,7 @@ class JobSpec:
             head = hashlib.sha256(file.read(_HEAD_BYTES)).hexdigest()
         model = ModelDirectory.open(self.model)
         return {
-            "format": "sumfit-job-1",
+            "format": "sumfit-job-2",
             "version": __version__,
             "input": str(self.input.resolve()),
             "input_bytes": stat.st_size,
@@ -139,6 +159,7 @@ class JobSpec:
             "model": model.config.name,
             "model_sha256": _model_digest(Path(model.path)),
             "options": dict(self.options),
+            "input_format": self.input_format,
             "field": self.field,
             "limit_field": self.limit_field,
             "chunk_size": self.chunk_size,
@@ -146,7 +167,7 @@ class JobSpec:
 
 
 def read_chunks(spec: JobSpec) -> Iterator[Chunk]:
-    """Read the input as chunks, lazily, in order.
+    """Read the input as chunks, lazily, in order; a bad record has an error in its place.
 
     Args:
         spec: The job.
@@ -155,31 +176,48 @@ def read_chunks(spec: JobSpec) -> Iterator[Chunk]:
         Chunks of ``chunk_size`` records; the last may be shorter.
 
     Raises:
-        ConfigError: If the first record has no text column of the name asked for.
-        DataFormatError: If a record does not parse; the message names its line.
+        ConfigError: If no record of the first chunk has a column of the name asked for.
+        DataFormatError: If the file cannot be read, or breaks off before its first record.
     """
-    rows = iter(read_rows(spec.input, format=spec.input_format))
+    rows = read_rows(spec.input, format=spec.input_format, on_bad="keep")
     for index in itertools.count():
-        group = [row.fields for row in itertools.islice(rows, spec.chunk_size)]
+        group = list(itertools.islice(rows, spec.chunk_size))
         if not group:
             return
-        if index == 0:
-            _check_columns(spec, group[0])
-        texts = [_text(fields.get(spec.field)) for fields in group]
-        limits = None
-        if spec.limit_field is not None:
-            limits = [_limit(fields.get(spec.limit_field)) for fields in group]
-        yield Chunk(index, texts, limits)
+        columns = tuple(dict.fromkeys(name for row in group for name in row.fields))
+        if index == 0 and columns:
+            _check_columns(spec, columns)
+        yield Chunk(index, [_record(spec, row) for row in group], columns)
 
 
-def _check_columns(spec: JobSpec, fields: Mapping[str, Any]) -> None:
-    for name in (spec.field, spec.limit_field):
-        if name is not None and name not in fields:
-            known = ", ".join(repr(column) for column in fields)
-            raise ConfigError(f"{spec.input} has no column {name!r}; its columns are {known}")
+def changed_input(spec: JobSpec) -> DataFormatError:
+    """Make the error for an input or model that is not what it was.
+
+    Args:
+        spec: The job.
+
+    Returns:
+        The error to raise.
+    """
+    return DataFormatError(
+        f"{spec.input} changed while the job ran; run the same command again with --restart"
+    )
+
+
+def check_free(spec: JobSpec, columns: Iterable[str]) -> None:
+    """Refuse an output whose columns would cover those of the input.
+
+    Args:
+        spec: The job.
+        columns: Columns of the input.
+
+    Raises:
+        ConfigError: If a column of the result has the name of one of them.
+    """
     if spec.output_format == "lines":
         return
-    taken = [column for column in spec.result_columns.values() if column in fields]
+    own = set(spec.result_columns.values())
+    taken = [column for column in columns if column in own]
     if taken:
         raise ConfigError(
             f"{spec.input} has a column {taken[0]!r} already; choose another name with "
@@ -187,20 +225,36 @@ def _check_columns(spec: JobSpec, fields: Mapping[str, Any]) -> None:
         )
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _check_columns(spec: JobSpec, columns: Sequence[str]) -> None:
+    known = ", ".join(repr(column) for column in columns)
+    wanted = (spec.field,) if spec.field else USUAL_FIELDS
+    if not any(name in columns for name in wanted):
+        names = " or ".join(map(repr, wanted))
+        hint = "" if spec.field else "; name the text's column with --field"
+        raise ConfigError(f"{spec.input} has no column {names}; its columns are {known}{hint}")
+    if spec.limit_field is not None and spec.limit_field not in columns:
+        raise ConfigError(
+            f"{spec.input} has no column {spec.limit_field!r}; its columns are {known}"
+        )
+    check_free(spec, columns)
 
 
-def _limit(value: object) -> int | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and value.strip().isdecimal():
-        return int(value)
-    return None
+def _record(spec: JobSpec, row: Row) -> dict[str, Any]:
+    item = item_of(row, name=str(spec.input), text_field=spec.field, limit_field=spec.limit_field)
+    error = failed_result(item.error) if item.error is not None else None
+    return {"line": row.line, "text": item.text, "limit": item.limit, "error": error}
+
+
+def failed_result(error: SumfitError) -> dict[str, Any]:
+    """The result of a record that has no summary.
+
+    Args:
+        error: Why.
+
+    Returns:
+        JSON types.
+    """
+    return {"text": None, "error_type": type(error).__name__, "error": str(error)}
 
 
 def _model_digest(path: Path) -> str:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sumfit.cli.jobs.spec import failed_result
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
@@ -21,41 +22,33 @@ __all__ = ["summarize_chunk"]
 
 
 def summarize_chunk(
-    summarizer: Summarizer,
-    texts: Sequence[str | None],
-    limits: Sequence[int | None] | None,
-    options: Mapping[str, Any],
+    summarizer: Summarizer, records: Sequence[Mapping[str, Any]], options: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Summarise the texts of one chunk.
 
     Args:
         summarizer: The model.
-        texts: The texts; ``None`` gives an error in its place.
-        limits: One limit per text, ``None`` where the record's is no whole number.
+        records: As `sumfit.cli.jobs.spec.Chunk` has them.
         options: Keyword arguments for the summarizer.
 
     Returns:
-        One result per text, JSON types alone.
+        One result per record, JSON types alone.
     """
-    results: list[dict[str, Any]] = [{"text": None, "error": "the record has no text"}] * len(texts)
-    usable = [index for index, text in enumerate(texts) if text is not None]
+    usable = [record for record in records if record["error"] is None]
     keywords = dict(options)
-    if limits is not None:
-        for index in usable:
-            if limits[index] is None:
-                results[index] = {"text": None, "error": "the record's limit is no whole number"}
-        usable = [index for index in usable if limits[index] is not None]
-        keywords["max_length"] = [limits[index] for index in usable]
-    if usable:
-        summaries = summarizer([texts[index] for index in usable], on_error="return", **keywords)
-        for index, summary in zip(usable, summaries, strict=True):
-            results[index] = _result(summary)
-    return results
+    if any(record["limit"] is not None for record in usable):
+        keywords["max_length"] = [record["limit"] for record in usable]
+    texts = [record["text"] for record in usable]
+    summaries = iter(summarizer(texts, on_error="return", **keywords) if texts else ())
+    return [
+        {"line": record["line"], **(record["error"] or _result(next(summaries)))}
+        for record in records
+    ]
 
 
 def _result(summary: Summary) -> dict[str, Any]:
     if summary.error is not None:
-        return {"text": None, "error": str(summary.error)}
+        return failed_result(summary.error)
     return {
         "text": summary.text,
         "length": summary.length,
@@ -68,6 +61,7 @@ def _result(summary: Summary) -> dict[str, Any]:
         "origin": summary.origin,
         "source_truncated": summary.source_truncated,
         "alternatives": [other.text for other in summary.alternatives],
+        "error_type": None,
         "error": None,
     }
 
@@ -86,9 +80,7 @@ def main() -> None:
         _answer(answers, {"ready": True})
         for line in sys.stdin:
             chunk = json.loads(line)
-            results = summarize_chunk(
-                summarizer, chunk["texts"], chunk["limits"], settings["options"]
-            )
+            results = summarize_chunk(summarizer, chunk["records"], settings["options"])
             _answer(answers, {"index": chunk["index"], "results": results})
     except SumfitError as error:
         _answer(answers, {"failed": str(error), "exit_code": error.exit_code})

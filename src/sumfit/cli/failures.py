@@ -1,0 +1,59 @@
+"""Texts of a file that have no summary: counted, and the first of them named.
+
+Owns what standard error says of them, in the same words whether results come one by one or a file
+job writes them at its end.
+"""
+
+from __future__ import annotations
+
+from sumfit.cli.terminal import printable
+from sumfit.errors import DataFormatError, EmptyInputError
+
+__all__ = ["Failures"]
+
+_MOST_MESSAGES = 20
+
+
+class Failures:
+    """Counts texts, in ``n_texts``, and those among them that failed, in ``n_failed``."""
+
+    def __init__(self, *, blank_is_good: bool) -> None:
+        """Start at nothing.
+
+        Args:
+            blank_is_good: Blank texts give blank lines, which is no failure.
+        """
+        self._blank_is_good = blank_is_good
+        self.n_texts = 0
+        self.n_failed = 0
+
+    def add(self, line: int, kind: str | None, message: str = "") -> str | None:
+        """Count one text.
+
+        Args:
+            line: Its line or row, from 1.
+            kind: Name of its error's class, ``None`` if it has a summary.
+            message: What is wrong with it.
+
+        Returns:
+            What to say of it; ``None`` if it is good, or one of many.
+        """
+        self.n_texts += 1
+        if kind is None or (self._blank_is_good and kind == EmptyInputError.__name__):
+            return None
+        self.n_failed += 1
+        if self.n_failed > _MOST_MESSAGES:
+            return None
+        names_its_line = kind == DataFormatError.__name__
+        return ("" if names_its_line else f"line {line}: ") + printable(message)
+
+    def total(self) -> str:
+        """Say how many failed.
+
+        Returns:
+            One sentence.
+        """
+        few = self.n_failed <= _MOST_MESSAGES
+        return f"{self.n_failed} of {self.n_texts} texts have no summary" + (
+            "" if few else f"; the first {_MOST_MESSAGES} above"
+        )

@@ -1,0 +1,119 @@
+"""Records of a CSV or TSV file, each good or bad, none lost for another's sake.
+
+Owns quotes, records of several lines, and where reading goes on after a record that does not
+parse. Does not own what the columns mean (`sumfit.data.readers`).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sumfit.data.lines import Line
+from sumfit.errors import DataFormatError
+
+__all__ = ["Record", "csv_records"]
+
+_FIELD_LIMIT = 1 << 30  # bytes in one field; the module's own limit is 128 KiB
+
+
+class Record(NamedTuple):
+    """One record.
+
+    Attributes:
+        line: Line it begins in, from 1.
+        fields: Its columns; none if it is bad.
+        error: What is wrong with it.
+    """
+
+    line: int
+    fields: dict[str, str]
+    error: DataFormatError | None = None
+
+
+def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator[Record]:
+    """Parse a file whose first record names the columns.
+
+    Where a quotation mark that nobody closed swallows lines that then do not parse, only the
+    first of them is bad: reading goes on at the second.
+
+    Args:
+        lines: The file's lines.
+        name: File name for messages.
+        delimiter: What stands between fields.
+
+    Yields:
+        The records, blank lines left out.
+
+    Raises:
+        DataFormatError: If the first record is bad or names a column twice.
+    """
+    csv.field_size_limit(_FIELD_LIMIT)
+    feed = _Feed(lines)
+    reader = csv.reader(feed, delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    while True:
+        feed.begin()
+        try:
+            values = next(reader)
+            error = feed.error
+        except StopIteration:
+            return
+        except csv.Error as found:
+            error = DataFormatError(f"{name}:{feed.line}: {found}")
+            feed.give_back_all_but_first()
+        if header is None:
+            header = _header(values if error is None else error, name)
+        elif error is not None:
+            yield Record(feed.line, {}, error)
+        elif values and len(values) != len(header):
+            problem = f"{name}:{feed.line}: {len(values)} fields, but the header has {len(header)}"
+            yield Record(feed.line, {}, DataFormatError(problem))
+        elif values:
+            yield Record(feed.line, dict(zip(header, values, strict=True)))
+
+
+def _header(values: list[str] | DataFormatError, name: str) -> list[str]:
+    if isinstance(values, DataFormatError):
+        raise values
+    if len(set(values)) < len(values):
+        raise DataFormatError(f"{name}:1: a column name stands twice in {values}")
+    return values
+
+
+class _Feed:
+    """Lines for the parser, which remembers those of a record and takes them back."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines = lines
+        self._waiting: deque[Line] = deque()
+        self._taken: list[Line] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._waiting.popleft() if self._waiting else next(self._lines)
+        self._taken.append(line)
+        return line.text + "\n"
+
+    def begin(self) -> None:
+        """Another record begins."""
+        self._taken = []
+
+    @property
+    def line(self) -> int:
+        """The line in which the record begins."""
+        return self._taken[0].number
+
+    @property
+    def error(self) -> DataFormatError | None:
+        """What is wrong with the first bad line of the record."""
+        return next((line.error for line in self._taken if line.error is not None), None)
+
+    def give_back_all_but_first(self) -> None:
+        """Let the parser have the record's further lines again."""
+        self._waiting.extendleft(reversed(self._taken[1:]))
+        del self._taken[1:]
