@@ -17,6 +17,7 @@ from sumfit.errors import (
     BudgetError,
     ConfigError,
     ConflictingBudgetError,
+    ConstraintError,
     EmptyInputError,
     InfeasibleBudgetError,
     InputError,
@@ -184,6 +185,44 @@ def test_limits_gives_several_summaries_of_each_text(
         fit(list(texts), limits=[25], unit="chars", max_words=8)
     with pytest.raises(BudgetError, match="limits= needs unit=, for example"):
         fit(texts[0], limits=[25])
+
+
+def test_an_unusable_limit_of_several_loses_no_other(
+    fit: Summarizer, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = [40, 0, -3, 30]
+    found = fit(texts[0], max_chars=limits, on_error="return")
+    for one, limit in zip(found, limits, strict=True):
+        if limit > 0:
+            assert facts(one) == facts(fit(texts[0], max_chars=limit))
+    assert [type(one.error) for one in found] == [
+        type(None),
+        InfeasibleBudgetError,
+        BudgetError,
+        type(None),
+    ]
+    late = (
+        "2 of 3 limits cannot be met: the required words cost at least 6, but the limit is 3; .*; "
+        "the required words cost at least 6, but the limit is 4; .*; leave them out, or use "
+        "on_error='return' for the others"
+    )
+    with pytest.raises(ConstraintError, match=late):
+        fit(texts[0], max_chars=[3, 40, 4], required=["cracks"])
+
+    def never(*_: object) -> None:
+        raise AssertionError("predicted")
+
+    monkeypatch.setattr(fit.backend, "graphs", never)
+    early = (
+        "2 of 4 limits cannot be met: no summary of this text measures at most 0 chars; .*; "
+        "max_chars must be 0 or more, was -3; leave them out"
+    )
+    with pytest.raises(InfeasibleBudgetError, match=early):
+        fit(texts[0], max_chars=limits)
+    with pytest.raises(BudgetError, match="1 of 2 limits cannot be met: max_length must be a whol"):
+        fit(texts[0], limits=["long", 40], unit="chars")
+    with pytest.raises(EmptyInputError, match=r"^the text is empty"):
+        fit(" ", max_chars=[30, 40])
 
 
 def test_no_network(

@@ -126,7 +126,7 @@ def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
             "error: --max-chars must be a whole number (or several with commas between), "
             "was 'many'\n",
         ),
-        (["a text", "--max-chars", "-1"], 2, "error: max_chars must be 0 or more, was -1\n"),
+        (["a text", "--max-chars", "-1"], 2, "error: --max-chars must be 0 or more, was -1\n"),
         (
             ["a text", "--max-chars", "60", "--max-words", "8"],
             2,
@@ -163,6 +163,28 @@ def test_an_unknown_option_is_a_usage_error(sumfit: Sumfit) -> None:
     assert result.code == 2
     assert "No such option: --max-char" in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_limit_that_cannot_be_met_loses_no_other(
+    sumfit: Sumfit, fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    good = fit(texts[0], max_chars=40).text
+    result = sumfit(texts[0], "--max-chars", "0,40")
+    assert (result.code, result.out) == (1, f"\n{good}\n")
+    assert result.err == (
+        "error: no summary of this text measures at most 0 chars; change the limit, loosen the "
+        "constraints, or ask for --on-infeasible 'cut'\n"
+    )
+    result = sumfit(texts[0], "--max-chars", "40,-3", "--format", "json")
+    first, second = (json.loads(line) for line in result.out.splitlines())
+    assert (result.code, first["text"]) == (2, good)
+    assert second["error"]["type"] == "BudgetError"
+    assert result.err == "error: --max-chars must be 0 or more, was -3\n"
+    zero = json.loads(
+        sumfit(texts[0], "--max-chars", "0,40", "--format", "json").out.split("\n")[0]
+    )
+    assert (zero["limit"], zero["unit"]) == (0, "chars")
+    assert sumfit(" ", "--max-chars", "20,40").err.count("the text is empty") == 1
 
 
 def test_a_file_name_is_not_a_text(sumfit: Sumfit, tmp_path: Path) -> None:

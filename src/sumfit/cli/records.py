@@ -42,11 +42,12 @@ def record_of(summary: Summary) -> dict[str, Any]:
         summary: With or without a text.
 
     Returns:
-        Its fields; numbers that JSON lacks are ``None``; ``faithful``, ``alternatives``
-        and ``error`` only where there are any.
+        Its fields; numbers that JSON lacks are ``None``; ``faithful`` and ``alternatives`` only
+        where there are any; of one without a text the limit, if it got that far, and the error.
     """
     if summary.error is not None:
-        return error_record(summary.error)
+        asked = {"unit": summary.unit, "limit": summary.limit} if summary.unit else {}
+        return {**asked, **error_record(summary.error)}
     record = {name: _plain(getattr(summary, name)) for name in _FIELDS}
     if summary.faithful is not None:
         record["faithful"] = summary.faithful

@@ -17,8 +17,8 @@ __all__ = ["Progress", "announce_compilation", "as_utf8", "in_flags", "printable
 _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
 _KEYWORD = re.compile(
-    r"\b((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
-    r"|on_infeasible|method)=(?=(\S?))"
+    r"(?<![\w-])((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
+    r"|on_infeasible|method)(?:=(?=(\S?))|(?= must ))"
 )
 
 
@@ -93,7 +93,7 @@ def in_flags(message: str) -> str:
     """An error message of the library in the command line's words.
 
     Args:
-        message: It may name keyword arguments, as in ``max_chars=60``.
+        message: It may name keyword arguments, as in ``max_chars=60`` or ``max_chars must be``.
 
     Returns:
         The message with ``--max-chars 60`` in their place.

@@ -9,6 +9,7 @@ import typer
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
 from sumfit.cli.records import json_line, record_of
+from sumfit.cli.terminal import in_flags, printable
 from sumfit.errors import ConfigError, InputError
 from sumfit.hypothesis import Summary
 
@@ -35,14 +36,25 @@ def text(
     sumfit "A long text ..." --max-words 4,8,12
 
     sumfit --preset seo-title --n-best 3 < article.txt
+
+    Of several limits, one that cannot be met gives an empty line, or a record with an error
+    (json); the others come through, and the exit code tells at the end.
     """
     if format not in ("text", "json", "jsonl"):
         raise ConfigError(f"--format must be text or json, was {format!r}")
-    keywords = {**length.keywords(), **summary.keywords()}
+    limits = length.keywords()
+    if any(isinstance(value, list) for value in limits.values()):
+        limits["on_error"] = "return"
     source = read_text(text)
-    result = model.load(n_workers=1)(source, **keywords)
-    for one in result if isinstance(result, list) else [result]:
+    result = model.load(n_workers=1)(source, **limits, **summary.keywords())
+    results = result if isinstance(result, list) else [result]
+    for one in results:
         _show(one, format)
+    errors = [one.error for one in results if one.error is not None]
+    for message in dict.fromkeys(str(error) for error in errors):
+        print(f"error: {printable(in_flags(message))}", file=sys.stderr)
+    if errors:
+        raise typer.Exit(errors[0].exit_code)
 
 
 def read_text(text: str | None) -> str:

@@ -13,11 +13,12 @@ from typing import Any
 from sumfit.errors import BudgetError, SumfitError
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.request import LIMIT_KEYWORDS
+from sumfit.pipeline.search import infeasible
 from sumfit.pipeline.source import Source
 from sumfit.runtime import GraphRequest
 from sumfit.text import Tokenizer
 
-__all__ = ["Job", "Prepared", "check_length", "jobs_of"]
+__all__ = ["Job", "Prepared", "check_each", "check_length", "joined_error", "jobs_of"]
 
 _ROOM = ("prefix", "suffix", "reserve")
 
@@ -95,11 +96,60 @@ def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:
     """
     if any(_is_several(length.get(name)) for name in LIMIT_KEYWORDS):
         return
+    _resolved(length, tokenizer)
+
+
+def check_each(lengths: Sequence[Mapping[str, Any]], tokenizer: Tokenizer) -> None:
+    """Refuse limits of one text that nothing can meet, all of them at once, before any work.
+
+    Args:
+        lengths: Length keywords without lists, one set for each limit.
+        tokenizer: For prefix and suffix in tokens.
+
+    Raises:
+        SumfitError: If one or more are unusable; the message names each.
+    """
+    errors = []
+    for length in lengths:
+        try:
+            request = _resolved(length, tokenizer)
+        except SumfitError as error:
+            errors.append(error)
+            continue
+        if not request.budget.high:
+            errors.append(infeasible(request))
+    if errors:
+        raise joined_error(errors, len(lengths))
+
+
+def joined_error(errors: Sequence[SumfitError], n_limits: int) -> SumfitError:
+    """One error for all limits of a text that cannot be met.
+
+    Args:
+        errors: Their errors, at least one.
+        n_limits: How many limits there are.
+
+    Returns:
+        An error of the first one's class that holds every message; where all limits fail for
+        one reason, as an empty text, that error.
+    """
+    messages = dict.fromkeys(str(error) for error in errors)
+    if len(messages) == 1 and len(errors) == n_limits:
+        return errors[0]
+    reasons = "; ".join(messages)
+    return type(errors[0])(
+        f"{len(errors)} of {n_limits} limits cannot be met: {reasons}; leave them out, or use "
+        "on_error='return' for the others"
+    )
+
+
+def _resolved(length: Mapping[str, Any], tokenizer: Tokenizer) -> LengthRequest:
+    """Resolve length keywords without a text."""
     source = None
     if "ratio" in length:  # what prefix and suffix leave depends on the text
         length = {name: value for name, value in length.items() if name not in _ROOM}
         source = "word"
-    resolve_budget(**length, source=source, tokenizer=tokenizer)
+    return resolve_budget(**length, source=source, tokenizer=tokenizer)
 
 
 def jobs_of(texts: Iterable[object], length: Mapping[str, Any]) -> Iterator[Job]:

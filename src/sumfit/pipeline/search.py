@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GraphSearch",
+    "infeasible",
     "says_something",
     "source_length",
     "without_proof",
@@ -134,14 +135,14 @@ class GraphSearch:
                     settings, request, longest, n_wanted, most, ranking
                 )
             except InfeasibleBudgetError as error:
-                raise _infeasible(request) from error
+                raise infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
                 break
             budget = _lowered(budget, budget.high - excess)
         if not kept:
             texts = [_string(one.words, self.tokenizer) for one in found]
             written = [text for text in texts if scripts_of(text)]
-            raise _infeasible(
+            raise infeasible(
                 request,
                 is_foreign=bool(written)
                 and not any(keeps_scripts(text, self.source) for text in written),
@@ -358,7 +359,16 @@ def without_proof(candidate: Candidate) -> Candidate:
     return replace(candidate, hypothesis=hypothesis)
 
 
-def _infeasible(request: LengthRequest, *, is_foreign: bool = False) -> InfeasibleBudgetError:
+def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> InfeasibleBudgetError:
+    """Make the error for a text without a summary that fits.
+
+    Args:
+        request: The length request.
+        is_foreign: What the model wrote is in another writing than the text.
+
+    Returns:
+        The error to raise.
+    """
     if is_foreign:
         return InfeasibleBudgetError(
             "the model has no summary in the writing of this text, and another language is no "

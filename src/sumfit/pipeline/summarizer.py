@@ -7,7 +7,7 @@ Does not own any stage.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sumfit.dag import DAG
@@ -18,7 +18,7 @@ from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.inspection import Inspection
-from sumfit.pipeline.job import Job, jobs_of
+from sumfit.pipeline.job import Job, check_each, jobs_of, joined_error
 from sumfit.pipeline.options import Options, split_keywords
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.runtime import Backend, ModelConfig, ModelDirectory, load_backend
@@ -110,8 +110,9 @@ class Summarizer:
             texts: A string, or an iterable of strings.
             **keywords: Length keywords (`sumfit.length.resolve_budget`), fields of `Options`,
                 and ``batch_size``, ``on_error`` as in `stream`. For one text an error is
-                raised; for many it is returned in the item's ``error``, unless
-                ``on_error="raise"``.
+                raised, with several limits one that names all that cannot be met; for many
+                texts it is returned in the item's ``error``. ``on_error="return"`` and
+                ``on_error="raise"`` choose the other way.
 
         Returns:
             A `Summary`, a list, or an iterator, as above.
@@ -256,6 +257,8 @@ class Summarizer:
         self._engine.check(length, options)
         lengths = expand_limits(length)
         several = "limits" in length or len(lengths) > 1 or _holds_list(length)
+        if several and on_error == "raise":
+            check_each(lengths, self.tokenizer)
         results = self._engine.run([Job(text, lengths)], options)[0]
         _raise_if(on_error == "raise", results)
         return results if several else results[0]
@@ -289,11 +292,10 @@ def _n_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _raise_if(wanted: bool, results: Iterable[Summary]) -> None:
-    if wanted:
-        for result in results:
-            if result.error is not None:
-                raise result.error
+def _raise_if(wanted: bool, results: Sequence[Summary]) -> None:
+    errors = [result.error for result in results if result.error is not None]
+    if wanted and errors:
+        raise joined_error(errors, len(results))
 
 
 def _holds_list(length: Mapping[str, Any]) -> bool:
