@@ -209,8 +209,8 @@ class SelectionSection:
         max_lists: Validation lists at most of each directory; all if 0.
     """
 
-    weights: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5)
-    f1_weights: tuple[float, ...] = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0)
+    weights: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+    f1_weights: tuple[float, ...] = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
     max_lists: int = 0
 
     def __post_init__(self) -> None:
