@@ -488,11 +488,33 @@ def test_what_is_chosen_is_never_worse_than_minimum_bayes_risk(place: Path, tmp_
     for name in ("network_weight", "weight", "f1_weight"):
         assert config[name] == scores[name]
     grid = SelectionSection(weights=(0.0, 0.5), f1_weights=(0.0, 20.0))
-    assert weight_choices(grid, order_weight=0.0) == [
+    assert weight_choices(grid, prior=0.0, order_weight=0.0) == [
         Weights(1.0, 0.0, 0.0), Weights(1.0, 0.5, 0.0), Weights(1.0, 0.0, 20.0),
         Weights(1.0, 0.5, 20.0),
     ]  # fmt: skip
-    assert weight_choices(grid, order_weight=100.0)[-1] == Weights(0.0, 1.0, 100.0)
+    found = weight_choices(grid, prior=0.5, order_weight=100.0)
+    assert (found[0], found[-1]) == (Weights(1.0, 0.5, 50.0), Weights(0.0, 1.0, 100.0))
+    assert len(found) == 6
+
+
+def test_a_network_with_a_prior_begins_as_minimum_bayes_risk(place: Path, tmp_path: Path) -> None:
+    words = [f"train={place / 'valid'}", f"valid={place / 'train'}", f"output_dir={tmp_path}"]
+    words += ["loss.prior=50", "optimizer.lr=1e-9", "selection.weights=[0.0]"]
+    path = tmp_path / "r.toml"
+    path.write_text(RECIPE.format(encoder=place / "encoder", head="pooled", loss="risk", steps=1))
+    result = train_reranker(
+        load_reranker_recipe(path, [*words, "selection.f1_weights=[0.0]"]),
+        device="cpu",
+        n_workers=1,
+    )
+    assert result is not None
+    assert result.scores["r_sum_network"] == pytest.approx(result.scores["r_sum_mbr"])
+    # The greatest F1 takes all of the softmax, so the loss is what its choice costs.
+    assert result.scores["loss"] == pytest.approx(
+        (result.scores["r_sum_oracle"] - result.scores["r_sum_mbr"]) / 300, abs=1e-3
+    )
+    with pytest.raises(ConfigError, match="prior must be at least 0 and finite, was -1"):
+        load_reranker_recipe(path, [*words, "loss.prior=-1"])
 
 
 def test_lists_of_another_kind_are_refused(place: Path, tmp_path: Path) -> None:

@@ -150,8 +150,9 @@ class ListData:
 
         Returns:
             ``source_ids (B, T)``, ``candidate_ids (B, K, U)``, ``gains (B, K)``,
-            ``overlaps (B, K)``, ``scores (B, K)``, ``expected_f1 (B, K)``, and
-            ``features (B, K, F)`` if they are read.
+            ``overlaps (B, K)``, ``scores (B, K)``, ``expected_f1 (B, K)``, ``mbr (B, K)``
+            (score and weighted F1, below the best of the list), and ``features (B, K, F)`` if
+            they are read.
         """
         places, there = self._candidates(numbers)
         pad = self.shape.pad_id
@@ -175,6 +176,8 @@ class ListData:
             name: self.per_candidate(name, numbers)
             for name in ("gains", "overlaps", "scores", "expected_f1")
         }
+        mbr = values["scores"] + self.shape.order_weight * values["expected_f1"]
+        values["mbr"] = np.where(there, mbr - np.where(there, mbr, -np.inf).max(1)[:, None], 0)
         values["source_ids"] = source
         values["candidate_ids"] = flat.reshape(*there.shape, -1)
         if self._features is not None:

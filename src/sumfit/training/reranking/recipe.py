@@ -7,6 +7,7 @@ it (`sumfit.training.reranking.loop`).
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,18 +166,23 @@ class RankingSection:
             (``overlap``, the paper's), or the one of greatest gain.
         temperature: Of the target of ``listwise``.
         label_smoothing: Share of the target spread over all candidates.
+        prior: Weight of ``score + order_weight * F1``, minimum Bayes risk, which is added to the
+            logits in training, so that the network learns what is to be added to it; 0 for none.
     """
 
     kind: RankingLoss = "listwise"
     target: Literal["overlap", "gain"] = "overlap"
     temperature: float = 0.1
     label_smoothing: float = 0.0
+    prior: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.temperature > 0:
             raise ConfigError(f"temperature must be above 0, was {self.temperature}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), was {self.label_smoothing}")
+        if not 0 <= self.prior < math.inf:
+            raise ConfigError(f"prior must be at least 0 and finite, was {self.prior}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +210,9 @@ class SelectionSection:
         weights: Weights of the search's own score beside the network's logits, of which the best
             is taken.
         f1_weights: The same for the expected F1; each is tried with each of ``weights``. Beside
-            them the network alone and, unless lists are in the search's own order, minimum Bayes
-            risk alone are tried, so that the choice is never worse than either.
+            them the network as it was trained (alone, or with ``loss.prior``) and, unless lists are
+            in the search's own order, minimum Bayes risk alone are tried, so that the choice is
+            never worse than either.
         max_lists: Validation lists at most of each directory; all if 0.
     """
 

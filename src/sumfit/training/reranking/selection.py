@@ -48,11 +48,11 @@ def measure(
 
     Returns:
         ``r_sum`` of the choice with the best weights, these weights (``network_weight``,
-        ``weight`` and ``f1_weight``), ``r_sum_first``, ``r_sum_mbr``, ``r_sum_network`` (the
-        logits alone), ``r_sum_oracle``, ``won`` (share of what the oracle would win), ``loss``,
+        ``weight`` and ``f1_weight``), ``r_sum_first``, ``r_sum_mbr``, ``r_sum_network`` (as
+        it was trained), ``r_sum_oracle``, ``won`` (share of what the oracle would win), ``loss``,
         and the mean ``place`` of the choice.
     """
-    choices = weight_choices(selection, order_weight=data.shape.order_weight)
+    choices = weight_choices(selection, prior=loss.prior, order_weight=data.shape.order_weight)
     chosen: list[npt.NDArray[np.float64]] = []  # (B, W) gains by weights
     losses: list[float] = []
     places: list[npt.NDArray[np.int64]] = []
@@ -65,7 +65,7 @@ def measure(
         chosen.append(tensors["gains"].double().gather(1, picks).cpu().numpy())
         places.append(picks.cpu().numpy())
     means = np.concatenate(chosen).mean(axis=0)
-    # Equal weights keep the first: the reranker alone where nothing is gained.
+    # Equal weights keep the first: the network as trained where nothing is gained.
     index = int(np.argmax(np.round(means, 9)))
     landmarks = {name: float(values.mean()) for name, values in data.landmarks.items()}
     first, best = landmarks["first"], landmarks["oracle"]
@@ -94,11 +94,14 @@ class Weights(NamedTuple):
     f1_weight: float
 
 
-def weight_choices(selection: SelectionSection, *, order_weight: float) -> list[Weights]:
-    """List the weights to try: the network alone, the grid, and minimum Bayes risk without it.
+def weight_choices(
+    selection: SelectionSection, *, prior: float, order_weight: float
+) -> list[Weights]:
+    """List the weights to try: as trained, the grid, and minimum Bayes risk without the network.
 
     Args:
         selection: The grid.
+        prior: Weight of minimum Bayes risk beside the logits in training.
         order_weight: Weight of the order of the lists; 0 if it is the search's own.
 
     Returns:
@@ -109,9 +112,9 @@ def weight_choices(selection: SelectionSection, *, order_weight: float) -> list[
         for f1_weight in selection.f1_weights
         for weight in selection.weights
     ]
-    alone = Weights(1.0, 0.0, 0.0)
+    trained = Weights(1.0, prior, prior * order_weight)
     without = [Weights(0.0, 1.0, order_weight)] if order_weight else []
-    return [alone, *(one for one in grid if one != alone), *without]
+    return [trained, *(one for one in grid if one != trained), *without]
 
 
 def _picks(

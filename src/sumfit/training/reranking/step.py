@@ -29,7 +29,7 @@ def list_losses(logits: Tensor, tensors: Mapping[str, Tensor], loss: RankingSect
     """
     is_there = logits > -torch.inf
     return ranking_loss(
-        logits.float(),
+        logits.float() + loss.prior * tensors["mbr"].float(),
         tensors["gains"].float(),
         targets(tensors, is_there, loss),
         loss=loss.kind,
