@@ -57,6 +57,21 @@ def test_every_example_fits_and_ends(
             assert word.lower() in known or word in lexicon, (word, summary.text)
 
 
+@pytest.mark.parametrize(
+    "text", ["Hello", "Hello world", "Thanks", "Error 404", "Good morning everybody", "Nein danke"]
+)
+def test_a_few_words_are_told_in_these_words(default: Summarizer, text: str) -> None:
+    own = {word.lower() for word in re.findall(r"\w+", text)}
+    for limit in range(1, len(text)):
+        summary = default(text, max_chars=limit, on_error="return")
+        if min(map(len, own)) > limit:
+            assert isinstance(summary.error, InfeasibleBudgetError)
+            assert f"no summary of this text measures at most {limit} chars" in str(summary.error)
+        words = re.findall(r"\w+", summary.text.lower())
+        assert set(words) <= own, (limit, summary.text)
+    assert default(text, max_chars=5, on_error="return", whole_words=False).text
+
+
 def test_summaries_are_about_their_text(default: Summarizer, english: list[str]) -> None:
     shares = []
     for text, summary in zip(english, default(english, max_chars=60), strict=True):

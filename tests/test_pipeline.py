@@ -21,6 +21,7 @@ from sumfit.errors import (
     InputError,
     UnknownUnitError,
 )
+from sumfit.pipeline.constraints import says_little
 
 
 def length_of(fit: Summarizer, summary: Summary) -> int:
@@ -541,3 +542,19 @@ def test_count_tokens(fit: Summarizer, texts: tuple[str, ...]) -> None:
 def test_n_workers_is_checked(fit: Summarizer) -> None:
     with pytest.raises(ConfigError, match="n_workers must be at least 1, was 0"):
         Summarizer(fit.model, fit.backend, n_workers=0)
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [
+        ("Hello", True),
+        ("404, 405 and 406: see 407", True),
+        ("Zoë's a\u0301 b", False),
+        ("four words are enough", False),
+        ("今日は", True),
+        ("今日は雨", False),
+        ("", True),
+    ],
+)
+def test_what_says_little(source: str, verdict: bool) -> None:
+    assert says_little(source) is verdict

@@ -12,6 +12,7 @@ function word. Words are compared case-folded, except with the lexicon and the s
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -178,7 +179,7 @@ class Constraints:
             ConstraintError: If a required word breaks another constraint.
         """
         tables = piece_tables(tokenizer)
-        known = Lexicon.from_words(()) if lexicon is None else lexicon
+        known = _no_words() if lexicon is None else lexicon
         places = tables.with_lexicon(known)
         rules = Rules(
             **self._switches(source_text),
@@ -285,13 +286,18 @@ class Constraints:
         return {word.encode("utf-8") for word in words}
 
 
+@functools.cache
+def _no_words() -> Lexicon:
+    return Lexicon.from_words(())
+
+
 def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
     """What may follow each piece when the source adds nothing; once per lexicon and switches."""
     key = (rules.whole_words, rules.complete_end, rules.final_stop)
     kinds = places.usual_kinds.get(key)
     if kinds is None:
         n_pieces = rules.pieces.kind.shape[0]
-        nothing = Lexicon.from_words(())
+        nothing = _no_words()
         none, start = _phrases(())
         bare = rules._replace(
             words=rules.words._replace(source=nothing.text, source_start=nothing.start),

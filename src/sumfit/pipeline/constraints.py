@@ -6,17 +6,25 @@ Owns which switches become which constraints. Does not own how the search keeps 
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import regex
 
 from sumfit.pipeline.options import Options
 from sumfit.runtime import ModelDirectory
+from sumfit.text.scripts import UNSPACED
 
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints, Constraints
 
-__all__ = ["ConstraintCompiler", "constraints_of", "keeps_phrases"]
+__all__ = ["ConstraintCompiler", "constraints_of", "keeps_phrases", "says_little"]
+
+_FEWEST_WORDS = 4  # from which on a text may be told in other words
+_WORDS = regex.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}])+")
 
 
 class ConstraintCompiler:
@@ -45,10 +53,13 @@ class ConstraintCompiler:
         constraints = constraints_of(options)
         if constraints is None:
             return None
+        lexicon = self._model.lexicon
+        if constraints.whole_words and says_little(source):
+            constraints, lexicon = replace(constraints, source_numbers_only=True), None
         if self._is_ready:
-            return constraints.compile(self._model.tokenizer, self._model.lexicon, source)
+            return constraints.compile(self._model.tokenizer, lexicon, source)
         with self._lock:  # the tables of tokenizer and lexicon are made once
-            compiled = constraints.compile(self._model.tokenizer, self._model.lexicon, source)
+            compiled = constraints.compile(self._model.tokenizer, lexicon, source)
             self._is_ready = True
         return compiled
 
@@ -82,6 +93,18 @@ def constraints_of(options: Options) -> Constraints | None:
         source_names_only=options.source_names_only,
     )
     return None if made.is_empty else made
+
+
+def says_little(source: str) -> bool:
+    """Whether a text is so short that only its own words can say what it says.
+
+    Args:
+        source: The text.
+
+    Returns:
+        ``True`` below four words; every letter of a script without spaces is one.
+    """
+    return len(list(itertools.islice(_WORDS.finditer(source), _FEWEST_WORDS))) < _FEWEST_WORDS
 
 
 def keeps_phrases(text: str, options: Options) -> bool:

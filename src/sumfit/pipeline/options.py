@@ -73,7 +73,8 @@ class Options:
         repeat_words: Allow a content word to occur twice.
         repeat_adjacent: Allow a word or number to follow itself.
         no_repeat_ngram: Allow no sequence of this many words to occur twice; ``None`` for any.
-        whole_words: Allow only words that occur in the source or in the model's lexicon.
+        whole_words: Allow only words that occur in the source or in the model's lexicon; in a
+            source of fewer than four words, only its own and its numbers.
         dangling_end: Allow an end that needs another word, such as an article or a comma.
         final_stop: Allow a full stop at the end; headlines, titles and subjects have none.
         banned: Words or phrases that may not occur.

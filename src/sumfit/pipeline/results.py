@@ -19,12 +19,12 @@ from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.source import Source
 from sumfit.text import Tokenizer, ends_completely
+from sumfit.text.scripts import UNSPACED
 
 __all__ = ["ResultMaker"]
 
 _ELLIPSIS = "…"
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_CUTTABLE = regex.compile(rf" *(?:(?=[{_UNSPACED}])\X[、。，；：！？）」』ー]*|[^ {_UNSPACED}]+)")
+_CUTTABLE = regex.compile(rf" *(?:(?=[{UNSPACED}])\X[、。，；：！？）」』ー]*|[^ {UNSPACED}]+)")
 
 
 @dataclass(frozen=True, slots=True)

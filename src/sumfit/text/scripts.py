@@ -11,7 +11,11 @@ from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
 
-__all__ = ["foreign_script", "keeps_scripts", "scripts_of"]
+__all__ = ["UNSPACED", "foreign_script", "keeps_scripts", "scripts_of"]
+
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+"""Scripts that are written without spaces between words, as members of a character class."""
+
 
 _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "HALFWIDTH": "CJK", "FULLWIDTH": "LATIN"}
 _LEAST_SHARE = 0.1
