@@ -28,6 +28,9 @@ def test_printable_spells_out_what_could_steer() -> None:
         ("unit= goes with ratio", "--unit goes with ratio"),
         ("ask for on_infeasible='cut'", "ask for --on-infeasible 'cut'"),
         ("my_max_chars=60 a=b", "my_max_chars=60 a=b"),
+        ("max_chars must be 0 or more", "--max-chars must be 0 or more"),
+        ("--max-chars must be", "--max-chars must be"),
+        ("min_vertices must be at least 3", "min_vertices must be at least 3"),
     ],
 )
 def test_messages_in_the_command_lines_words(message: str, expected: str) -> None:

@@ -87,9 +87,61 @@ def test_validate_only_reports_recipe_and_data_together(sumfit, recipe, tmp_path
     (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
     (tmp_path / "b.jsonl").write_text("")
     empty = sumfit("train", str(recipe), f"data_dir={tmp_path}", "--validate-only")
-    assert empty.code == 2
+    assert empty.code == 1
     assert "made-up train: 1 pairs, 0 bad records" in empty.out
     assert empty.err == "error: set made-up: its valid file holds no usable pair\n"
+
+
+def test_validate_only_counts_what_is_too_long_for_the_graph(sumfit, recipe, tmp_path):
+    told = "no tokenizer yet: whether summaries are too long for the graph shows when packing"
+    assert told in sumfit("train", str(recipe), "--validate-only").out.splitlines()
+    tokenizer = f"data.tokenizer={default_model_path() / 'tokenizer.json'}"
+    arguments = ["train", str(recipe), tokenizer, "model.max_vertices=12", "--validate-only"]
+    result = sumfit(*arguments, "model.min_vertices=3")
+    assert result.code == 0, result.err
+    assert "left out when packing: summary is longer than the graph allows (at most 10" in (
+        result.out
+    )
+    assert told not in result.out
+
+
+def test_files_out_of_step_end_every_command_alike(sumfit, recipe, tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "b.txt").write_text("one\n")
+    recipe.write_text(
+        RECIPE.replace("n_synthetic = 80", 'train = "a.txt"\ntrain_summaries = "b.txt"')
+    )
+    place = [f"data_dir={tmp_path}", f"output_dir={tmp_path / 'run'}"]
+    source, summaries = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
+    commands = [
+        ["train", str(recipe), *place, "--workers=1"],
+        ["train", str(recipe), *place, "--validate-only"],
+        ["data", "pack", str(recipe), *place, "--workers=1"],
+        ["data", "check", source, "--summary-lines", summaries],
+        ["evaluate", summaries, "--references", source],
+    ]
+    for command in commands:
+        result = sumfit(*command)
+        assert result.code == 1, command
+        said = result.out + result.err
+        assert f"{summaries} ends before line 2, which {source} still has" in said or (
+            "there are 1 summaries in b.txt but 2 references" in said
+        )
+
+
+def test_a_start_of_another_system_is_refused_before_packing(sumfit, recipe, tmp_path):
+    start = tmp_path / "ctc"
+    start.mkdir()
+    (start / "config.json").write_text(json.dumps({"system": "ctc"}))
+    for more in ([], ["--validate-only"]):
+        words = [f"start.model={start}", f"output_dir={tmp_path / 'run'}"]
+        result = sumfit("train", str(recipe), *words, *more)
+        assert result.code == 2
+        assert result.err == (
+            f"error: start.model {start} holds a model of the system 'ctc', but 'dat' is wanted; "
+            "give a model of that system, or change system\n"
+        )
+    assert not (tmp_path / "run").exists()
 
 
 def test_tokenizer_and_packing_are_commands_of_their_own(sumfit, recipe, tmp_path):

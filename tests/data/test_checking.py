@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import json
 
-from sumfit.data.checking import check_files, check_sets, overlaps
-from sumfit.data.sets import SetSpec
+import pytest
+
+from sumfit.data.checking import Packer, check_files, check_sets, overlaps
+from sumfit.data.sets import PackOptions, SetSpec
+from sumfit.errors import ConfigError
+from sumfit.runtime import default_model_path
 
 ROWS = [
     ("The council met on Monday and chose a new mayor.", "Council chooses mayor"),
@@ -45,6 +49,58 @@ def test_sources_shared_by_two_files_are_counted_whatever_their_case(tmp_path):
     one = write(tmp_path / "one.jsonl", ROWS[:3])
     two = write(tmp_path / "two.jsonl", [(ROWS[0][0].upper(), "x"), ("New text", "y")])
     assert list(overlaps(check_files([one, two]))) == [f"1 sources stand in both {one} and {two}"]
+
+
+def test_parallel_files_are_checked_line_by_line(tmp_path):
+    source, target = tmp_path / "a.src", tmp_path / "a.tgt"
+    source.write_text("".join(f"{row[0]}\n" for row in ROWS))
+    target.write_text("".join(f"{row[1]}\n" for row in ROWS))
+    (check,) = check_files([source], summary_lines=[target])
+    (same,) = check_files([write(tmp_path / "a.jsonl", ROWS)])
+    assert list(check.lines())[1:] == list(same.lines())[1:]
+    assert (check.n_pairs, check.examples) == (5, same.examples)
+    target.write_text("one\ntwo\n")
+    short, whole = check_files([source, target], summary_lines=[target, target])
+    assert (short.n_pairs, whole.n_pairs, whole.error) == (2, 2, "")
+    assert short.error == (
+        f"{target} ends before line 3, which {source} still has; "
+        "parallel files need the same number of lines"
+    )
+    assert list(short.lines())[-1] == f"  {short.error}"
+
+
+def test_lines_without_their_summaries_are_refused(tmp_path):
+    for name, said in (("a.txt", "holds lines; name"), ("a.src", "one a line, name the file of")):
+        (tmp_path / name).write_text("x\n")
+        with pytest.raises(ConfigError, match=f"{said}.* --summary-lines"):
+            check_files([tmp_path / name])
+    with pytest.raises(ConfigError, match="1 files of summaries were given for 2 files of"):
+        check_files(["a", "b"], summary_lines=["c"])
+
+
+def test_a_file_that_is_not_there_loses_no_other(tmp_path):
+    missing, there = check_files([tmp_path / "no.jsonl", write(tmp_path / "a.jsonl", ROWS)])
+    assert missing.error == f"cannot read {tmp_path / 'no.jsonl'}: No such file or directory"
+    assert there.n_pairs == 5
+
+
+def test_what_packing_leaves_out_is_counted_with_its_limit(tmp_path):
+    rows = [
+        ("Some words of a source.", "a b c d e f g h i j"),
+        ("Some words of a source.", "short"),
+        ("", "x"),
+    ]
+    write(tmp_path / "a.jsonl", rows)
+    sets = [SetSpec("a", train="a.jsonl", profile="both")]
+    options = PackOptions(min_vertices=8, max_vertices=10, max_target=64)
+    packer = Packer(default_model_path() / "tokenizer.json", sets, options)
+    lines = list(check_sets(sets, tmp_path, problems=[], packer=packer))
+    assert "  2 left out when packing: source or summary is empty" in lines
+    assert (
+        "  2 left out when packing: summary is longer than the graph allows (at most 8 pieces)"
+        in lines
+    )
+    assert not any("packing" in line for line in check_sets(sets, tmp_path, problems=[]))
 
 
 def test_a_recipe_without_validation_or_with_an_empty_file_is_reported(tmp_path):

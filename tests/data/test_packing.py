@@ -11,7 +11,7 @@ from sumfit.data.corpus import PackedCorpus, PackedSet, read_meta, read_valid_te
 from sumfit.data.packing import pack_corpus
 from sumfit.data.sets import PackOptions, SetSpec
 from sumfit.data.synthetic import synthetic_pairs
-from sumfit.errors import ConfigError, DataFormatError
+from sumfit.errors import ConfigError, DataFormatError, InputError
 from sumfit.text import Tokenizer, get_profile
 
 N_PAIRS = 400
@@ -200,7 +200,7 @@ def test_a_file_of_which_nothing_can_be_used_is_an_error(data_dir, tmp_path):
         SetSpec("more", train="train.jsonl.xz"),  # all of it stands in the other: no mistake
         SetSpec("long", train="long.jsonl"),
     )
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(InputError) as caught:
         run(data_dir, tmp_path, *specs, max_target=20)
     assert str(caught.value) == (
         "set news: its valid file holds no usable pair\n"

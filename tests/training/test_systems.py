@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from sumfit.baselines import load_baseline
-from sumfit.errors import IncompatibleModelError
+from sumfit.errors import ConfigError
 from sumfit.length import measure
 from sumfit.models.checkpoint import load_network
 from sumfit.training import load_recipe, train
@@ -119,7 +119,7 @@ def test_a_resumed_run_gives_the_same_weights(trained, tmp_path):
 def test_another_system_is_refused(trained, tmp_path):
     system, recipe, result = trained
     other = next(name for name in SYSTEMS if name != system)
-    with pytest.raises(IncompatibleModelError, match=f"system '{system}', but '{other}' is wanted"):
+    with pytest.raises(ConfigError, match=f"system '{system}', but '{other}' is wanted"):
         run(recipe, tmp_path, other, f"start.model={result.best}")
 
 

@@ -36,19 +36,30 @@ def check(
     source: Annotated[str, typer.Option(help="Column of the source.")] = "source",
     summary: Annotated[str, typer.Option(help="Column of the summary.")] = "summary",
     summaries: Annotated[str, typer.Option(help="Column of several summaries.")] = "summaries",
+    summary_lines: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Where FILES hold sources one a line: the file of their summaries; once for each."
+        ),
+    ] = None,
 ) -> None:
-    """Print counts, length histograms, overlaps between files and suspicious rows."""
+    """Print counts, length histograms, overlaps between files and suspicious rows.
+
+    sumfit data check train.jsonl valid.jsonl
+
+    sumfit data check train.src --summary-lines train.tgt
+    """
     from sumfit.data.checking import check_files, overlaps
     from sumfit.data.readers import Columns
 
     columns = Columns(source, summary, summaries)
-    checks = check_files(files, columns=columns)
+    checks = check_files(files, columns=columns, summary_lines=summary_lines or ())
     for result in checks:
         for line in result.lines():
             print(line)
     for line in overlaps(checks):
         print(line)
-    if not all(result.n_pairs for result in checks):
+    if not all(result.n_pairs and not result.error for result in checks):
         raise typer.Exit(1)
 
 

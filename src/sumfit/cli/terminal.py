@@ -17,8 +17,9 @@ __all__ = ["Progress", "announce_compilation", "as_utf8", "in_flags", "printable
 _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
 _KEYWORD = re.compile(
-    r"(?<![\w-])((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
-    r"|on_infeasible|method)(?:=(?=(\S?))|(?= must ))"
+    r"(?<![\w-])(?:((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
+    r"|on_infeasible|method)=(?=(\S?))"
+    r"|((?:max|min|exact)_(?:words|chars|bytes|tokens|graphemes|cells|length))(?= must ))"
 )
 
 
@@ -99,7 +100,8 @@ def in_flags(message: str) -> str:
         The message with ``--max-chars 60`` in their place.
     """
     return _KEYWORD.sub(
-        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
+        lambda match: f"--{(match[1] or match[3]).replace('_', '-')}{' ' if match[2] else ''}",
+        message,
     )
 
 

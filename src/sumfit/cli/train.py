@@ -84,8 +84,8 @@ def log_to_stderr(level: int) -> None:
 
 
 def _report(path: Path, overrides: Sequence[str]) -> None:
-    from sumfit.data.checking import check_sets
-    from sumfit.errors import ConfigError
+    from sumfit.data.checking import Packer, check_sets
+    from sumfit.errors import ConfigError, InputError, ModelError
     from sumfit.training.recipe import load_recipe, recipe_problems
 
     problems = recipe_problems(path, overrides)
@@ -93,10 +93,21 @@ def _report(path: Path, overrides: Sequence[str]) -> None:
         recipe = load_recipe(path, overrides)
     except ConfigError:
         raise ConfigError("\n".join(problems)) from None
-    for line in check_sets(recipe.data.sets, Path(recipe.data_dir), problems=problems):
+    packer, of_files = None, list[str]()
+    tokenizer = recipe.known_tokenizer
+    if tokenizer is None:
+        print("no tokenizer yet: whether summaries are too long for the graph shows when packing")
+    else:
+        try:
+            packer = Packer(tokenizer, recipe.data.sets, recipe.pack_options)
+        except ModelError as error:
+            of_files.append(str(error))
+    data_dir = Path(recipe.data_dir)
+    for line in check_sets(recipe.data.sets, data_dir, problems=of_files, packer=packer):
         print(line)
-    if problems:
-        raise ConfigError("\n".join(problems))
+    if problems or of_files:
+        kind = ConfigError if problems else InputError
+        raise kind("\n".join([*problems, *of_files]))
     print(f"{path} and its data can be used")
 
 

@@ -1,26 +1,35 @@
 """Look at data before it is trained on: counts, lengths, overlaps, suspicious rows.
 
-Owns what ``sumfit data check`` says. Does not own the filters of packing (`sumfit.data.packing`).
+Owns what ``sumfit data check`` and ``sumfit train --validate-only`` say of files. Does not own the
+filters of packing (`sumfit.data.pack_worker`).
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 
-from sumfit.data.pack_worker import text_hash
-from sumfit.data.readers import Columns, Pair, ReadReport, read_pairs
-from sumfit.data.sets import SetSpec, missing_files, read_set
-from sumfit.errors import InputError
+from sumfit.data.pack_worker import Task, Worker, text_hash
+from sumfit.data.readers import (
+    Columns,
+    Pair,
+    ReadReport,
+    file_format,
+    read_line_pairs,
+    read_pairs,
+)
+from sumfit.data.sets import PackOptions, SetSpec, missing_files, read_set
+from sumfit.errors import ConfigError, InputError
 
-__all__ = ["FileCheck", "check_files", "check_pairs", "check_sets", "overlaps"]
+__all__ = ["FileCheck", "Packer", "check_files", "check_pairs", "check_sets", "overlaps"]
 
 _EDGES = (0, 4, 8, 16, 32, 64, 128, 256, 512)  # words; lower ends of the histogram's bins
 _MAX_SHOWN = 5
+_BLOCK_PAIRS = 2048  # tokenised at once
 _MOST_NEW = 0.4  # share of validation words that training never shows, before it is said
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST_REPEAT = 3  # words; shorter summaries stand in many sources by chance
@@ -41,6 +50,8 @@ class FileCheck:
         messages: The first records that do not parse.
         hashes: Hash of each source, for overlaps.
         words: Words of the summaries, lower-cased, with counts.
+        left_out: Pairs that packing would leave out, by reason.
+        error: Why reading ended before the end of the file.
     """
 
     name: str
@@ -53,12 +64,15 @@ class FileCheck:
     messages: list[str] = field(default_factory=list)
     hashes: Counter[int] = field(default_factory=Counter)
     words: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    error: str = ""
 
     def lines(self) -> Iterator[str]:
         """Say it in lines of text.
 
         Yields:
-            Count, two histograms, suspicious rows, records that do not parse.
+            Count, two histograms, suspicious rows, pairs that packing leaves out, records that
+            do not parse.
         """
         yield f"{self.name}: {self.n_pairs:,} pairs, {self.n_bad:,} bad records"
         yield f"  source words   {_histogram(self.source_words)}"
@@ -66,28 +80,60 @@ class FileCheck:
         for reason, count in self.suspicious.most_common():
             shown = ", ".join(map(str, self.examples[reason]))
             yield f"  {count:,} suspicious: {reason} (lines {shown}{', ...' * (count > 5)})"
-        for message in self.messages:
-            yield f"  {message}"
+        for reason, count in self.left_out.most_common():
+            yield f"  {count:,} left out when packing: {reason}"
+        for message in (*self.messages, self.error):
+            if message:
+                yield f"  {message}"
 
 
-def check_files(paths: Sequence[str | Path], *, columns: Columns | None = None) -> list[FileCheck]:
+def check_files(
+    paths: Sequence[str | Path],
+    *,
+    columns: Columns | None = None,
+    summary_lines: Sequence[str | Path] = (),
+) -> list[FileCheck]:
     """Check files of text-summary pairs.
 
     Args:
         paths: The files, in any format that `read_pairs` reads.
         columns: Which columns to take.
+        summary_lines: Where ``paths`` hold sources one a line: the parallel file of each.
 
     Returns:
-        One result for each file.
+        One result for each file; what ends the reading of one is its ``error``.
+
+    Raises:
+        ConfigError: If there are not as many parallel files as files, or a file's format cannot
+            be told from its name.
     """
+    if summary_lines and len(summary_lines) != len(paths):
+        raise ConfigError(
+            f"{len(summary_lines)} files of summaries were given for {len(paths)} files of "
+            "sources; give one for each, in the same order"
+        )
     checks = []
-    for path in paths:
+    for index, path in enumerate(paths):
         report = ReadReport()
-        pairs = read_pairs(path, columns=columns, on_bad="skip", report=report)
+        if summary_lines:
+            pairs = read_line_pairs(path, summary_lines[index], report=report)
+        else:
+            _refuse_lines(path)
+            pairs = read_pairs(path, columns=columns, on_bad="skip", report=report)
         check = check_pairs(str(path), pairs)
         check.n_bad, check.messages = report.n_skipped, report.messages[:_MAX_SHOWN]
         checks.append(check)
     return checks
+
+
+def _refuse_lines(path: str | Path) -> None:
+    hint = "name the file of their summaries with --summary-lines"
+    try:
+        format = file_format(path)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; if it holds sources one a line, {hint}") from None
+    if format == "lines":
+        raise ConfigError(f"{path} holds lines; {hint}")
 
 
 def check_pairs(name: str, pairs: Iterable[Pair]) -> FileCheck:
@@ -98,9 +144,17 @@ def check_pairs(name: str, pairs: Iterable[Pair]) -> FileCheck:
         pairs: The pairs.
 
     Returns:
-        What they are like.
+        What they are like; where reading them fails, what those before are like, and the error.
     """
     check = FileCheck(name)
+    try:
+        _look_at(pairs, check)
+    except InputError as error:
+        check.error = str(error)
+    return check
+
+
+def _look_at(pairs: Iterable[Pair], check: FileCheck) -> None:
     for pair in pairs:
         check.n_pairs += 1
         n_source = len(pair.source.split())
@@ -115,7 +169,6 @@ def check_pairs(name: str, pairs: Iterable[Pair]) -> FileCheck:
             check.words.update(_WORD.findall(summary.lower()))
             for reason in _suspicions(pair.source, summary, n_source, n_summary):
                 _note(check, reason, pair.line)
-    return check
 
 
 def overlaps(checks: Sequence[FileCheck]) -> Iterator[str]:
@@ -127,46 +180,86 @@ def overlaps(checks: Sequence[FileCheck]) -> Iterator[str]:
     Yields:
         One sentence for each two files that share any.
     """
-    for first, second in combinations(checks, 2):
+    for first, second in itertools.combinations(checks, 2):
         shared = len(first.hashes.keys() & second.hashes.keys())
         if shared:
             yield f"{shared:,} sources stand in both {first.name} and {second.name}"
 
 
-def check_sets(sets: Sequence[SetSpec], data_dir: Path, *, problems: list[str]) -> Iterator[str]:
+def check_sets(
+    sets: Sequence[SetSpec], data_dir: Path, *, problems: list[str], packer: Packer | None = None
+) -> Iterator[str]:
     """Read all files of a recipe and report on them.
 
     Args:
         sets: The sets.
         data_dir: Where relative file names start.
-        problems: Problems that make training impossible are added here.
+        problems: Problems of files that make training impossible are added here.
+        packer: Tells what packing would leave out; needs a tokenizer.
 
     Yields:
         Lines of the report.
     """
     n_by_split: Counter[str] = Counter()
     checks = []
-    for spec in sets:
+    for index, spec in enumerate(sets):
         if missing_files([spec], data_dir):
             continue  # named already
         for split in ("train", "valid", "test"):
             if not spec.has(split):
                 continue
-            name = f"{spec.name} {split}"
-            try:
-                check = check_pairs(name, read_set(spec, split, data_dir, "skip"))
-            except InputError as error:
-                problems.append(f"set {spec.name}: {error}")
-                continue
+            pairs = read_set(spec, split, data_dir, "skip")
+            left_out: Counter[str] = Counter()
+            if packer is not None and split != "test":
+                pairs = packer.through(pairs, index, split, left_out)
+            check = check_pairs(f"{spec.name} {split}", pairs)
+            check.left_out = left_out
             yield from check.lines()
             checks.append(check)
             n_by_split[split] += check.n_pairs
-            if not check.n_pairs:
+            if check.error:
+                problems.append(f"set {spec.name}: {check.error}")
+            elif not check.n_pairs:
                 problems.append(f"set {spec.name}: its {split} file holds no usable pair")
     yield from overlaps(checks)
     yield from _strange_validation(checks)
     if not problems and sets and not n_by_split["valid"]:
         yield "no set has a validation file: training cannot tell when to stop"
+
+
+class Packer:
+    """Counts on the way what the filters of packing would leave out."""
+
+    def __init__(
+        self, tokenizer_path: str | Path, sets: Sequence[SetSpec], options: PackOptions
+    ) -> None:
+        """Load the tokenizer.
+
+        Args:
+            tokenizer_path: Its file.
+            sets: The sets of the recipe.
+            options: The recipe's filters.
+        """
+        self._worker = Worker(str(tokenizer_path), tuple(sets), options)
+
+    def through(
+        self, pairs: Iterator[Pair], set_index: int, split: str, left_out: Counter[str]
+    ) -> Iterator[Pair]:
+        """Pass pairs on.
+
+        Args:
+            pairs: Pairs of one file.
+            set_index: Which set it belongs to.
+            split: ``train`` or ``valid``.
+            left_out: Counts by reason are added here; a pair counts once for each text profile,
+                and in training once for each summary.
+
+        Yields:
+            The same pairs.
+        """
+        while block := list(itertools.islice(pairs, _BLOCK_PAIRS)):
+            left_out.update(self._worker.pack(Task(set_index, split, "", 0, block)).dropped)
+            yield from block
 
 
 def _strange_validation(checks: Sequence[FileCheck]) -> Iterator[str]:

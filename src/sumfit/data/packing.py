@@ -33,7 +33,7 @@ from sumfit.data.lines import open_bytes
 from sumfit.data.pack_worker import Form, Packed, Task, Worker, pack_in_worker, start_worker
 from sumfit.data.readers import file_format
 from sumfit.data.sets import PackOptions, SetSpec, missing_files, read_set
-from sumfit.errors import ConfigError, DataFormatError
+from sumfit.errors import ConfigError, DataFormatError, InputError
 from sumfit.text import Tokenizer
 
 __all__ = ["PackReport", "pack_corpus"]
@@ -100,8 +100,8 @@ def pack_corpus(
         What was kept and dropped.
 
     Raises:
-        ConfigError: If two sets have one name, files are missing, or nothing of a file can be
-            used; all are listed.
+        ConfigError: If two sets have one name or files are missing; all are listed.
+        InputError: If nothing of a file can be used; all are listed.
     """
     options = options or PackOptions()
     data_dir, output = Path(data_dir), Path(output)
@@ -134,7 +134,7 @@ def pack_corpus(
                 on_progress(f"{sets[packed.set_index].name} {packed.split}", n_done)
     (output / "report.txt").write_text("\n".join(sink.report.lines()) + "\n", encoding="utf-8")
     if problems := list(_without_pairs(sets, sink.report)):
-        raise ConfigError("\n".join(problems))
+        raise InputError("\n".join(problems))
     meta = CorpusMeta(
         CORPUS_FORMAT, tokenizer.fingerprint, tokenizer.vocab_size, options.max_source, packed_sets
     )

@@ -19,7 +19,7 @@ from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec, missing_files
 from sumfit.errors import ConfigError
 from sumfit.models.config import DATConfig, SystemName
-from sumfit.training.start import start_directory, with_start
+from sumfit.training.start import start_directory, start_system, with_start
 
 __all__ = [
     "INSTALLED",
@@ -309,6 +309,14 @@ class Recipe:
         return Path(self.data.corpus) if self.data.corpus else self.output / "corpus"
 
     @property
+    def known_tokenizer(self) -> Path | None:
+        """The tokenizer's file: that of the packed corpus, or the one named; ``None`` for none."""
+        files = [self.corpus / "tokenizer.json"] if (self.corpus / "meta.json").exists() else []
+        if self.data.tokenizer:
+            files.append(Path(self.data.tokenizer))
+        return next((file for file in files if file.is_file()), None)
+
+    @property
     def pack_options(self) -> PackOptions:
         """Filters of packing."""
         return PackOptions(
@@ -349,6 +357,11 @@ class Recipe:
             path = start_directory(value) if key == "model" else Path(value)
             if value and value != INSTALLED and not path.exists():
                 problems.append(f"start.{key} {value} does not exist")
+            elif value and key == "model" and (found := start_system(value)) != self.system:
+                problems.append(
+                    f"start.model {value} holds a model of the system {found!r}, but "
+                    f"{self.system!r} is wanted; give a model of that system, or change system"
+                )
         return problems
 
     def with_vocab(self, vocab_size: int) -> Recipe:

@@ -17,7 +17,14 @@ from sumfit.runtime.directory import default_model_path
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
 
-__all__ = ["DEFAULT", "start_directory", "start_fields", "start_lexicon", "with_start"]
+__all__ = [
+    "DEFAULT",
+    "start_directory",
+    "start_fields",
+    "start_lexicon",
+    "start_system",
+    "with_start",
+]
 
 DEFAULT = "default"
 _TUNED = ("ending", "bonus", "unit_bonus", "mbr_temperature", "scripts", "words_per_vertex")
@@ -81,6 +88,19 @@ def start_fields(model: str) -> dict[str, Any]:
     """
     config = _config(start_directory(model)) if model else {}
     return {key: config[key] for key in _TUNED if key in config}
+
+
+def start_system(model: str) -> str:
+    """Read which system a model belongs to.
+
+    Args:
+        model: ``start.model``.
+
+    Returns:
+        Its name; ``dat`` where its ``config.json`` names none or cannot be read, which is said
+        when its weights are.
+    """
+    return str(_config(start_directory(model)).get("system", "dat"))
 
 
 def start_lexicon(model: str) -> Lexicon | None:
