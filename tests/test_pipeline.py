@@ -480,7 +480,19 @@ def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, 
         ({"max_chars": 60, "whole_words": "yes"}, ConfigError, "whole_words must be True or False"),
         ({"max_chars": 60, "banned": "word"}, ConfigError, "banned must be a list of words or"),
         ({"max_chars": 60, "required": [3]}, ConfigError, "required must hold words or phrases"),
-        ({"max_chars": 60, "rerank": "oracle"}, ConfigError, "rerank must be 'mbr'"),
+        (
+            {"max_chars": 60, "rerank": "nowhere"},
+            ConfigError,
+            "rerank is 'nowhere', which is neither 'mbr', 'mbr-nbest', 'neural' nor the directory "
+            "of a trained reranker that exists",
+        ),
+        (
+            {"max_chars": 60, "rerank": "MBR-best"},
+            ConfigError,
+            "rerank is 'MBR-best', which is neither 'mbr', 'mbr-nbest', 'neural' nor the directory "
+            "of a trained reranker that exists; did you mean 'mbr-nbest'?",
+        ),
+        ({"max_chars": 60, "rerank": 3}, ConfigError, "rerank is 3, which is neither 'mbr', "),
         ({"max_chars": 60, "on_error": "ignore"}, ConfigError, "on_error must be 'raise' or"),
         ({"max_chars": 60, "time_limit_s": 0}, ConfigError, "time_limit_s must be above 0 seconds"),
         ({"max_chars": 60, "profile": "latin"}, ConfigError, "profile must be one of 'natural'"),

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from sumfit.cli.app import _PACKAGES_OF_EXTRA
+from sumfit.errors import MissingExtraError
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -46,6 +49,25 @@ def test_nothing_is_compiled_at_installation_and_nothing_forgotten_is_needed() -
     names = names_of([*PROJECT["dependencies"], *itertools.chain.from_iterable(extras)])
     assert {"numpy", "onnxruntime", "torch"} <= names
     assert not names & FORGOTTEN
+
+
+def test_what_is_said_to_install_brings_what_is_missing() -> None:
+    """A hint named an extra that did not exist, or a package that no index has."""
+    brought = {"fastapi": {"pydantic", "starlette"}}
+    hints = set()
+    for file in MODULES:
+        found = re.findall(r'MissingExtraError\(.*"([\w-]+)", "(\w+)"\)', file.read_text("utf-8"))
+        hints.update(found)
+    hints |= {(name, extra) for extra, names in _PACKAGES_OF_EXTRA.items() for name in names}
+    assert {("torch", "train"), ("pydantic", "serve"), ("pyarrow", "parquet")} <= hints
+    for package, extra in hints:
+        names = names_of([*PROJECT["dependencies"], *PROJECT["optional-dependencies"][extra]])
+        names |= {other for name in names for other in brought.get(name, ())}
+        assert package.replace("_", "-") in names, (package, extra)
+    assert str(MissingExtraError("torch", "train")) == (
+        "torch is not installed; run: pip install 'sumfit[train]' "
+        "(in a clone that is not installed: pip install '.[train]')"
+    )
 
 
 def test_the_core_needs_no_torch() -> None:

@@ -184,4 +184,8 @@ class MissingExtraError(SumfitError, ImportError):
             package: Name of the package that could not be imported.
             extra: Extra of sumfit that brings it.
         """
-        super().__init__(f"{package} is not installed; run: pip install 'sumfit[{extra}]'")
+        # With sumfit installed, from wherever, the first line fetches nothing but the extra.
+        super().__init__(
+            f"{package} is not installed; run: pip install 'sumfit[{extra}]' "
+            f"(in a clone that is not installed: pip install '.[{extra}]')"
+        )

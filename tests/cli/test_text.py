@@ -233,9 +233,12 @@ def test_a_traceback_only_on_request(sumfit: Sumfit, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        ("torch.nn", "error: torch is not installed; run: pip install 'sumfit[train]'\n"),
-        ("tokenizers", "error: tokenizers is not installed; run: pip install 'sumfit[train]'\n"),
-        ("fastapi", "error: fastapi is not installed; run: pip install 'sumfit[serve]'\n"),
+        (
+            "torch.nn",
+            "error: torch is not installed; run: pip install 'sumfit[train]' (in a clone ",
+        ),
+        ("tokenizers", "error: tokenizers is not installed; run: pip install 'sumfit[train]' ("),
+        ("fastapi", "error: fastapi is not installed; run: pip install 'sumfit[serve]' (in a "),
         ("nothing", "internal error: ModuleNotFoundError: No module named 'nothing'\n"),
     ],
 )

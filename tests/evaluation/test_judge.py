@@ -91,7 +91,22 @@ def test_answers_without_a_verdict_are_counted_not_guessed(chat_server: Any) -> 
         result = judge([Pair("s", "a", "bb")], model)
     assert result.n_unclear == 2
     assert result.comparisons[0].outcome == "win"
-    assert "answers without a verdict: 2 of 4" in result.table(("us", "them")).notes[1]
+    assert "answers without a verdict: 2 of 4; answers for" in result.table(("us", "them")).notes[2]
+
+
+def test_identical_summaries_are_ties_that_nobody_is_asked_about(chat_server: Any) -> None:
+    chat_server.rule = shorter
+    pairs = [Pair("s", "same", " same\n"), Pair("s", "a", "bb"), Pair("s", "", "")]
+    with endpoint(chat_server) as model:
+        result = judge(pairs, model)
+        alone = judge(pairs[:1], model).table(("us", "them"))
+    assert [comparison.outcome for comparison in result.comparisons] == ["tie", "win", "tie"]
+    assert (result.n_identical, result.n_unclear, result.order_bias) == (2, 0, 0.5)
+    assert chat_server.n_requests == 4
+    table = result.table(("us", "them"))
+    assert table.rows[0][1:4] == pytest.approx((100 / 3, 0.0, 200 / 3))
+    assert "identical summaries, ties without a question: 2 of 3" in table.notes
+    assert alone.notes[-1] == "answers without a verdict: 0 of 0"
 
 
 def test_the_table_has_the_papers_columns(chat_server: Any) -> None:
@@ -162,6 +177,23 @@ def test_the_command_estimates_first_and_resumes_from_its_cache(
     again = command(tmp_path, chat_server.url)
     assert again.exit_code == 0, again.output
     assert "us vs. them" in again.stdout
+    assert chat_server.n_requests == 8
+
+
+def test_the_command_counts_identical_summaries_by_themselves(
+    chat_server: Any, tmp_path: Path
+) -> None:
+    chat_server.rule = shorter
+    command(tmp_path, chat_server.url, "--yes")
+    (tmp_path / "us.txt").write_text("much longer\nalso rather long\n", encoding="utf-8")
+    arguments = [str(tmp_path / name) for name in ("us.txt", "them.txt")]
+    arguments += ["--sources", str(tmp_path / "src.txt"), "--endpoint", chat_server.url]
+    result = CliRunner().invoke(APP, [*arguments, "--model", "m"])
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines()[:2] == [
+        "2 of 2 pairs are identical summaries: ties, not asked about",
+        "0 requests to make (0 of 0 are in the cache): about 0 tokens in, at most 0 out",
+    ]
     assert chat_server.n_requests == 8
 
 

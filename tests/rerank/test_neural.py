@@ -193,7 +193,7 @@ def test_a_reranked_summary_keeps_its_promises(model_dir: Path, reranker_dir: Pa
 def test_a_model_may_hold_its_own_reranker(
     model_dir: Path, reranker_dir: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelNotFoundError, match="'tiny-copy' has no reranker of its own"):
+    with pytest.raises(ConfigError, match="'tiny-copy' has no reranker of its own"):
         Summarizer.from_pretrained(model_dir)(TEXTS[1], max_chars=40, rerank="neural")
     both = tmp_path / "model"
     shutil.copytree(model_dir, both)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import logging
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
 from sumfit import Summarizer
 from sumfit.length import measure
+from sumfit.rerank import NAMES
 from sumfit.serving.logs import JsonFormatter
 from sumfit.serving.options import ServerOptions
+from sumfit.serving.schemas import Options
 from tests.serving.conftest import SlowSummarizer, running
 from tests.tiny_model import TEXTS
 
@@ -55,6 +57,16 @@ def test_the_server_answers_what_the_library_answers(
         assert reply["log_prob"] == pytest.approx(summary.log_prob)
         others = [other["text"] for other in reply["alternatives"]]
         assert others == [other.text for other in summary.alternatives]
+
+
+def test_every_reranker_with_a_name_is_offered(
+    client: httpx.Client, server_summarizer: Summarizer
+) -> None:
+    offered = Options.model_fields["rerank"].annotation
+    assert set(get_args(get_args(offered)[0])) == set(NAMES)
+    for name in ("mbr", "mbr-nbest"):
+        reply = post(client, {"text": TEXT, "max_chars": 45, "rerank": name}).json()
+        assert reply["text"] == server_summarizer(TEXT, max_chars=45, rerank=name).text
 
 
 def test_many_texts_keep_their_order_and_a_bad_one_does_not_spoil_the_others(
@@ -132,6 +144,7 @@ def test_one_text_at_several_limits_gives_one_summary_each(
         ({"text": TEXT, "max_chars": 9, "method": "x"}, 422, "config", None, "method must be one"),
         ({"text": TEXT, "max_chars": 9, "n_best": 51}, 422, "invalid_request", "n_best", "50 at m"),
         ({"text": TEXT, "max_chars": 9, "rerank": "/etc"}, 422, "invalid_request", "rerank", "mbr"),
+        ({"text": TEXT, "max_chars": 9, "rerank": "neural"}, 422, "config", None, "no reranker of"),
         ({"text": TEXT, "ratio": float("inf")}, 422, "invalid_request", "ratio", "finite"),
     ],
 )

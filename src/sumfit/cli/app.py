@@ -50,7 +50,7 @@ _PACKAGES_OF_EXTRA = {
         "tensorboard",
         "rouge_score",
     ),
-    "eval": ("rouge_score", "httpx", "matplotlib"),
+    "eval": ("rouge_score", "httpx"),
     "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),
 }
 

@@ -62,10 +62,17 @@ def judge(
         max_retries=retries,
         n_parallel=parallel,
     )
+    to_ask = [pair for pair in pairs if not pair.is_identical]
+    if len(to_ask) < len(pairs):
+        n_same = len(pairs) - len(to_ask)
+        typer.echo(
+            f"{n_same} of {len(pairs)} pairs are identical summaries: ties, not asked about",
+            err=True,
+        )
     with Endpoint(options, cache=AnswerCache(cache)) as asked:
         questions = [
             [{"role": "user", "content": prompt}]
-            for pair in pairs
+            for pair in to_ask
             for prompt in judge_prompts(pair)
         ]
         estimate = asked.estimate(questions, price_in=price_in, price_out=price_out)

@@ -80,7 +80,7 @@ class CostEstimate:
     """What a run will ask for, at most.
 
     Attributes:
-        n_requests: Questions, all told.
+        n_requests: Questions, all told, the same one once.
         n_cached: Of them, answered in the cache already.
         n_prompt_tokens: Tokens of the open questions, about.
         n_answer_tokens: Tokens of their answers, at most.
@@ -179,8 +179,8 @@ class Endpoint:
         n_in = n_bytes // _BYTES_PER_TOKEN + 4 * len(still_open)
         n_out = self._options.max_tokens * len(still_open)
         return CostEstimate(
-            n_requests=len(questions),
-            n_cached=len(questions) - len(still_open),
+            n_requests=len(distinct),
+            n_cached=len(distinct) - len(still_open),
             n_prompt_tokens=n_in,
             n_answer_tokens=n_out,
             price=(n_in * price_in + n_out * price_out) / 1e6,

@@ -68,13 +68,19 @@ class Pair:
     ours: str
     theirs: str
 
+    @property
+    def is_identical(self) -> bool:
+        """Whether there is nothing to choose: a tie that nobody needs to be asked about."""
+        return self.ours.strip() == self.theirs.strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The vote on one pair.
 
     Attributes:
-        votes: One per question, 1 for ours, -1 for theirs, 0 where the answer names neither.
+        votes: One per question, 1 for ours, -1 for theirs, 0 where the answer names neither; none
+            for identical summaries, which are a tie without a question.
         answers: What the model said.
     """
 
@@ -113,16 +119,24 @@ class JudgeResult:
         return n_same / len(self.comparisons)
 
     @property
+    def n_identical(self) -> int:
+        """Pairs of identical summaries: ties that the judge was not asked about."""
+        return sum(not comparison.votes for comparison in self.comparisons)
+
+    @property
     def n_unclear(self) -> int:
         """Answers that name neither summary, or both."""
         return sum(vote == 0 for comparison in self.comparisons for vote in comparison.votes)
 
     @property
     def order_bias(self) -> float:
-        """Share of the clear answers that name the summary shown first; 0.5 without bias."""
+        """Share of the clear answers that name the summary shown first; 0.5 without bias.
+
+        ``nan`` where no answer is clear.
+        """
         clear = first = 0
         for comparison in self.comparisons:
-            for vote, (is_first, _) in zip(comparison.votes, _PERMUTATIONS, strict=True):
+            for vote, (is_first, _) in zip(comparison.votes, _PERMUTATIONS, strict=False):
                 clear += vote != 0
                 first += vote == (1 if is_first else -1)
         return first / clear if clear else float("nan")
@@ -152,11 +166,14 @@ class JudgeResult:
         margin = self.advantage(options)
         n = len(self.comparisons)
         rates = tuple(100 * self.rate(outcome) for outcome in _OUTCOMES)
+        n_asked = n - self.n_identical
         notes = [
             f"judge: {self.model}; {N_QUESTIONS} questions a pair, {n} pairs; more votes wins",
-            f"answers without a verdict: {self.n_unclear} of {N_QUESTIONS * n}; "
-            f"answers for the summary shown first: {100 * self.order_bias:.1f} %",
+            f"identical summaries, ties without a question: {self.n_identical} of {n}",
+            f"answers without a verdict: {self.n_unclear} of {N_QUESTIONS * n_asked}",
         ]
+        if self.n_unclear < N_QUESTIONS * n_asked:
+            notes[-1] += f"; answers for the summary shown first: {100 * self.order_bias:.1f} %"
         return Table(
             f"{names[0]} against {names[1]}, judged",
             ("pair", "win, %", "loss, %", "tie, %", "win - loss", "low", "high"),
@@ -210,7 +227,7 @@ def read_vote(answer: str) -> int:
 
 
 def judge(pairs: Sequence[Pair], endpoint: Endpoint) -> JudgeResult:
-    """Let a model judge all pairs.
+    """Let a model judge all pairs, but those of identical summaries, which are ties.
 
     Args:
         pairs: What is compared.
@@ -225,15 +242,15 @@ def judge(pairs: Sequence[Pair], endpoint: Endpoint) -> JudgeResult:
     """
     if not pairs:
         raise InputError("there is nothing to judge; give at least one pair")
-    prompts = [prompt for pair in pairs for prompt in judge_prompts(pair)]
+    prompts = [prompt for pair in pairs if not pair.is_identical for prompt in judge_prompts(pair)]
     answers = endpoint.ask_all(prompts)
-    return JudgeResult(tuple(_votes(answers, len(pairs))), endpoint.model)
+    return JudgeResult(tuple(_votes(answers, pairs)), endpoint.model)
 
 
-def _votes(answers: Iterator[object], n_pairs: int) -> Iterator[Comparison]:
-    for _ in range(n_pairs):
+def _votes(answers: Iterator[object], pairs: Sequence[Pair]) -> Iterator[Comparison]:
+    for pair in pairs:
         votes, texts = [], []
-        for is_first, is_one in _PERMUTATIONS:
+        for is_first, is_one in () if pair.is_identical else _PERMUTATIONS:
             text = str(getattr(next(answers), "text", ""))
             our_id = 1 if is_first == is_one else 2
             named = read_vote(text)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, cast
 
 from sumfit.dag import DAG
-from sumfit.errors import ModelNotFoundError
+from sumfit.errors import ConfigError
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
@@ -83,7 +83,7 @@ class RerankerCache:
         if rerank == _OWN:
             place = self._model.path / "reranker"
             if not place.is_dir():
-                raise ModelNotFoundError(
+                raise ConfigError(
                     f"model {config.name!r} has no reranker of its own ({place} is not there); "
                     "use rerank='mbr', or the directory of a trained reranker"
                 )

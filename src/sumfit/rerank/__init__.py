@@ -6,6 +6,7 @@ every length promise of the search still holds for what it chooses.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,6 +39,9 @@ __all__ = [
     "mbr_order",
     "tune",
 ]
+
+NAMES = ("mbr", "mbr-nbest", "neural")
+"""What ``rerank`` may be beside a directory; ``"neural"`` is the reranker in a model's own."""
 
 
 @runtime_checkable
@@ -183,6 +187,17 @@ def get_reranker(
 
             return NeuralReranker(path)
     raise ConfigError(
-        "rerank must be 'mbr', 'mbr-nbest', the directory of a trained reranker or a Reranker, "
-        f"was {rerank!r}"
+        f"rerank is {rerank!r}, which is neither {_known()} nor the directory of a trained "
+        f"reranker{_nearest(rerank)}"
     )
+
+
+def _known() -> str:
+    return ", ".join(map(repr, NAMES))
+
+
+def _nearest(rerank: object) -> str:
+    if not isinstance(rerank, str):
+        return " or a Reranker"
+    near = difflib.get_close_matches(rerank.lower(), NAMES, n=1)
+    return f" that exists; did you mean {near[0]!r}?" if near else " that exists"

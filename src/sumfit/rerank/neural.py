@@ -340,8 +340,8 @@ def _existing(path: str | os.PathLike[str]) -> Path:
     directory = Path(path)
     if not directory.is_dir():
         raise ModelNotFoundError(
-            f"there is no reranker directory {directory}; rerank is 'mbr' or a directory that "
-            f"holds {_PARTS}"
+            f"there is no reranker directory {directory}; rerank is a name such as 'mbr' or a "
+            f"directory that holds {_PARTS}"
         )
     if not (directory / "config.json").is_file():
         raise ModelFormatError(

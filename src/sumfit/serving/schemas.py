@@ -79,8 +79,10 @@ class Options(Strict):
     n_best: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         None, description="candidates to return; the others are in `alternatives`"
     )
-    rerank: Literal["mbr", "neural"] | None = Field(
-        None, description="choose by expected overlap, or by the model's own reranker"
+    rerank: Literal["mbr", "mbr-nbest", "neural"] | None = Field(
+        None,
+        description="choose by expected overlap with all that the graph would say, or with a list "
+        "of candidates; or by the model's own reranker",
     )
     faithful: bool | None = Field(
         None, description="of the candidates, one whose numbers and names the source has"
