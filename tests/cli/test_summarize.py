@@ -8,6 +8,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,8 @@ import pytest
 
 from sumfit import Summarizer
 from tests.cli.conftest import Sumfit
+
+RECIPE = Path(__file__).parents[2] / "recipes" / "tiny.toml"
 
 
 @pytest.fixture
@@ -321,6 +324,31 @@ def test_a_file_job(
     assert [row["summary"] for row in rows] == expected
     assert [row["id"] for row in rows] == [str(number) for number in range(len(texts))]
     assert result.err == f"{len(texts)} records in {target}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["summarize", "{in}", "--max-chars", "9", "-o", "{out}", "--processes", "100000"],
+        ["summarize", "{in}", "--max-chars", "9", "--workers", "100000"],
+        ["serve", "--workers", "100000"],
+        ["data", "pack", "{recipe}", "--workers", "100000"],
+        ["train", "{recipe}", "--workers", "100000", "output_dir={out}"],
+    ],
+)
+def test_no_command_starts_more_threads_or_processes_than_can_be(
+    sumfit: Sumfit, tmp_path: Path, arguments: list[str]
+) -> None:
+    places = {"{in}": tmp_path / "in.txt", "{out}": tmp_path / "out", "{recipe}": RECIPE}
+    (tmp_path / "in.txt").write_text("some words\n")
+    if "-o" in arguments:
+        places["{out}"] = tmp_path / "out.txt"
+    for name, place in places.items():
+        arguments = [word.replace(name, str(place)) for word in arguments]
+    result = sumfit(*arguments)
+    assert result.code == 2, result
+    last = result.err.splitlines()[-1]
+    assert re.match(r"error: \w+ must be at most \d+ on a machine with \d+ processors, was", last)
 
 
 def test_a_file_job_names_its_failures_like_a_stream(

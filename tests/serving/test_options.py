@@ -18,7 +18,7 @@ KEY = "k" * 32
     [
         ({"port": 70000}, "port must be between 0 and 65535, was 70000"),
         ({"queue_size": 0}, "queue_size must be at least 1, was 0"),
-        ({"workers": -1}, r"workers must be 0 \(one per core\) or more, was -1"),
+        ({"workers": -1}, r"workers must be at least 0 \(0 for one per processor\), was -1"),
         ({"time_limit_s": 0}, "time_limit_s must be above 0 and below 86400 seconds, was 0"),
         ({"time_limit_s": float("nan")}, "time_limit_s must be above 0"),
         ({"max_n_best": 0}, "max_n_best must be at least 1, was 0"),

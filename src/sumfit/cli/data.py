@@ -121,7 +121,7 @@ def pack(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Directory; the recipe's by default.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Processes; 0 for one per core.")] = 0,
+    workers: Annotated[int, typer.Option(help="Processes; 0 for one per core.", min=0)] = 0,
 ) -> None:
     """Tokenise all sets of a recipe into a packed corpus, and print what was kept and dropped."""
     from sumfit.training.prepare import pack as run

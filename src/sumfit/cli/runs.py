@@ -20,6 +20,7 @@ from sumfit.errors import ConfigError, DataFormatError
 from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
+from sumfit.processors import checked_workers
 
 __all__ = ["Candidate", "EvaluationSet", "ModelRunner", "RunItem", "find_set"]
 
@@ -179,12 +180,10 @@ class ModelRunner:
             n_processes: Processes; one per processor if not given, 1 for none besides this.
 
         Raises:
-            ConfigError: If ``n_processes`` is below 1.
+            ConfigError: If ``n_processes`` is below 1 or far above the number of processors.
             ModelError: If there is no such model.
         """
-        n_processes = n_processes if n_processes is not None else (os.cpu_count() or 1)
-        if n_processes < 1:
-            raise ConfigError(f"n_processes must be at least 1, was {n_processes}")
+        n_processes = checked_workers(n_processes, name="n_processes", least=1)
         self.summarizer = Summarizer.from_pretrained(model, n_workers=1)
         self._pool: ProcessPoolExecutor | None = None
         if n_processes > 1:

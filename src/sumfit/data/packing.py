@@ -12,7 +12,6 @@ import contextlib
 import itertools
 import json
 import multiprocessing
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -34,6 +33,7 @@ from sumfit.data.pack_worker import Form, Packed, Task, Worker, pack_in_worker, 
 from sumfit.data.readers import file_format
 from sumfit.data.sets import PackOptions, SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, DataFormatError, InputError
+from sumfit.processors import checked_workers
 from sumfit.text import Tokenizer
 
 __all__ = ["PackReport", "pack_corpus"]
@@ -100,7 +100,8 @@ def pack_corpus(
         What was kept and dropped.
 
     Raises:
-        ConfigError: If two sets have one name or files are missing; all are listed.
+        ConfigError: If two sets have one name or files are missing; all are listed. If there are
+            far more workers than processors.
         InputError: If nothing of a file can be used; all are listed.
     """
     options = options or PackOptions()
@@ -117,7 +118,7 @@ def pack_corpus(
     tokenizer.save(output / "tokenizer.json")
     packed_sets = tuple(entry for spec in sets for entry in spec.packed_sets)
     sink = _Sink(sets, packed_sets, output, tokenizer.vocab_size, options)
-    n_workers = n_workers or os.cpu_count() or 1
+    n_workers = checked_workers(n_workers)
     stop = threading.Event()
     in_flight = threading.Semaphore(4 * n_workers)  # bounds memory, whatever the corpus size
     tasks = _held_back(_tasks(sets, data_dir, options), in_flight, stop)

@@ -21,6 +21,7 @@ from sumfit.pipeline.inspection import Inspection
 from sumfit.pipeline.job import Job, check_each, jobs_of, joined_error
 from sumfit.pipeline.options import Options, split_keywords
 from sumfit.pipeline.stream import grouped, ordered_map
+from sumfit.processors import checked_workers
 from sumfit.runtime import Backend, ModelConfig, ModelDirectory, load_backend
 from sumfit.text import Tokenizer
 
@@ -46,13 +47,11 @@ class Summarizer:
             n_workers: Threads for many texts; one per processor if not given.
 
         Raises:
-            ConfigError: If ``n_workers`` is below 1.
+            ConfigError: If ``n_workers`` is below 1 or far above the number of processors.
         """
-        if n_workers is not None and n_workers < 1:
-            raise ConfigError(f"n_workers must be at least 1, was {n_workers}")
         self.model = model
         self.backend = backend
-        self.n_workers = n_workers or _n_processors()
+        self.n_workers = checked_workers(n_workers, least=1)
         self._engine = Engine(model, backend)
 
     @classmethod
@@ -284,12 +283,6 @@ class Summarizer:
             for results in group:
                 _raise_if(on_error == "raise", results)
                 yield results if several else results[0]
-
-
-def _n_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
 
 
 def _raise_if(wanted: bool, results: Sequence[Summary]) -> None:

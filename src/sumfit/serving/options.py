@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sumfit.errors import ConfigError
+from sumfit.processors import checked_workers
 
 __all__ = ["MIN_KEY_CHARS", "ServerOptions", "read_api_keys"]
 
@@ -65,8 +66,7 @@ class ServerOptions:
         for name in ("max_batch", "queue_size", "max_body_bytes", "max_texts", "max_limits"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
-        if self.workers < 0:
-            raise ConfigError(f"workers must be 0 (one per core) or more, was {self.workers}")
+        checked_workers(self.workers, name="workers")
         if self.max_n_best < 1:
             raise ConfigError(f"max_n_best must be at least 1, was {self.max_n_best}")
         for name in (
@@ -90,7 +90,7 @@ class ServerOptions:
     @property
     def n_workers(self) -> int:
         """Threads that summarise, with 0 resolved."""
-        return self.workers or os.cpu_count() or 1
+        return checked_workers(self.workers, name="workers")
 
     @property
     def is_loopback(self) -> bool:

@@ -16,6 +16,7 @@ from sumfit.data.corpus import read_meta
 from sumfit.data.packing import PackReport, pack_corpus
 from sumfit.data.sets import SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, IncompatibleModelError
+from sumfit.processors import checked_workers
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.scripts import scripts_of
 from sumfit.training.recipe import Recipe
@@ -144,7 +145,11 @@ def pack(
 
     Returns:
         What was kept and dropped.
+
+    Raises:
+        ConfigError: If there are far more workers than processors.
     """
+    n_workers = checked_workers(n_workers)
     output = output or recipe.corpus
     tokenizer_path = Path(recipe.data.tokenizer) if recipe.data.tokenizer else None
     if tokenizer_path is None:

@@ -17,6 +17,7 @@ from sumfit.cli.io import FORMATS, USUAL_FIELDS, item_of
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.pipeline.options import LENGTH_KEYWORDS
+from sumfit.processors import checked_workers
 from sumfit.runtime import ModelDirectory
 
 __all__ = ["Chunk", "JobSpec", "changed_input", "check_free", "failed_result", "read_chunks"]
@@ -81,11 +82,13 @@ class JobSpec:
     restart: bool = False
 
     def __post_init__(self) -> None:
+        if self.engine not in ("local", "ray"):
+            raise ConfigError(f"engine must be 'local' or 'ray', was {self.engine!r}")
         for name in ("chunk_size", "n_processes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
-        if self.engine not in ("local", "ray"):
-            raise ConfigError(f"engine must be 'local' or 'ray', was {self.engine!r}")
+        if self.engine == "local":  # a cluster may have any number of processors
+            checked_workers(self.n_processes, name="processes")
         for name in ("limits", *LENGTH_KEYWORDS):
             if isinstance(self.options.get(name), list):
                 raise ConfigError(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sumfit.errors import ConfigError, IncompatibleModelError
+from sumfit.processors import checked_workers
 from sumfit.training.nbest.lists import FORMAT, ListMeta, Lists, part_path, read_meta, write_meta
 from sumfit.training.nbest.spec import NbestSpec, was_trained_on
 from sumfit.training.nbest.texts import Texts
@@ -85,10 +86,11 @@ def make_lists(
 
     Raises:
         ConfigError: If the model was trained on the texts and the spec does not allow that, or
-            nothing is left to make lists of.
+            nothing is left to make lists of, or there are far more workers than processors.
         IncompatibleModelError: If the directory holds lists of another kind.
     """
     started = time.monotonic()
+    n_workers = checked_workers(n_workers)
     seen = was_trained_on(spec)
     if seen and not spec.allow_seen:
         raise ConfigError(
@@ -124,7 +126,7 @@ def make_lists(
     failures: Counter[str] = Counter()
     n_made = 0
     if todo:
-        maker = _Maker(spec, worker, texts, device, n_workers or os.cpu_count() or 1)
+        maker = _Maker(spec, worker, texts, device, n_workers)
         sizes = [len(maker.numbers(part)) for part in todo]
         for part, found in zip(todo, maker.parts(todo), strict=True):
             found.lists.save(part_path(output, part))

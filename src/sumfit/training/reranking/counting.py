@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 import multiprocessing
-import os
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from sumfit.data.readers import read_pairs
 from sumfit.errors import ConfigError
+from sumfit.processors import checked_workers
 from sumfit.rerank.phrases import END, START, STEP, Phrases, hash_pairs, hash_words
 from sumfit.text.split import split_words
 
@@ -108,7 +108,7 @@ def count_phrases(
         ConfigError: If nothing is left.
     """
     total = Counts()
-    n_workers = min(len(files), n_workers or os.cpu_count() or 1)
+    n_workers = min(len(files), checked_workers(n_workers))
     if n_workers > 1:
         with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
             for counts in pool.starmap(count_file, list(files.items()), chunksize=1):

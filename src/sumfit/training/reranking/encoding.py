@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.models.reranker_config import RerankerShape
+from sumfit.processors import checked_workers
 from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
 from sumfit.rerank.phrases import Phrases
 from sumfit.rerank.pieces import PieceReader
@@ -71,7 +72,7 @@ def encode_lists(
         for number, target in enumerate(targets)
         if not target.exists()
     ]
-    n_workers = min(len(todo), n_workers or os.cpu_count() or 1)
+    n_workers = min(len(todo), checked_workers(n_workers))
     if n_workers > 1:
         with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
             pool.map(_encode_part, todo, chunksize=1)
