@@ -19,6 +19,7 @@ from sumfit.errors import (
     EmptyInputError,
     InfeasibleBudgetError,
     InputError,
+    NothingFoundError,
     UnknownUnitError,
 )
 from sumfit.pipeline.constraints import says_little
@@ -570,3 +571,30 @@ def test_n_workers_is_checked(fit: Summarizer) -> None:
 )
 def test_what_says_little(source: str, verdict: bool) -> None:
     assert says_little(source) is verdict
+
+
+def test_a_search_that_ends_early_does_not_claim_that_nothing_fits(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    early = (
+        "no summary of this text that measures exactly 20 words was found, though there may be one "
+        r"\(a beam of 1 found no sequence that costs 20 to 20 and obeys the constraints\); use "
+        "method='seqmap', a lower bonus or a higher max_expansions or beam_size, or ask for "
+    )
+    with pytest.raises(NothingFoundError, match=early):
+        fit(texts[0], exact_words=20, method="seqmap-beam", beam_size=1)
+    with pytest.raises(NothingFoundError, match="method='greedy' knows no limit, what it wrote"):
+        fit(texts[0], max_chars=20, method="greedy", constraints=False)
+    greedy = {"method": "greedy", "constraints": False, "on_infeasible": "cut"}
+    assert fit(texts[0], max_chars=20, **greedy).origin == "cut"
+    with pytest.raises(InfeasibleBudgetError, match="no summary of this text measures exactly 1 "):
+        fit(texts[0], exact_chars=1)
+
+
+def test_pathmap_finds_something_whatever_the_bonus(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    for bonus in (0.0, 4.0, 10.0):
+        found = fit(texts[0], max_chars=40, method="pathmap", bonus=bonus, max_expansions=30)
+        assert 0 < found.length <= 40
+        assert found.optimal == (found.gap == 0)

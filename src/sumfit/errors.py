@@ -14,6 +14,7 @@ value was given and what to do about it::
     │   ├── UnknownUnitError               unit or preset nobody has heard of
     │   ├── ConflictingBudgetError         two limits at once, or min above max
     │   └── InfeasibleBudgetError          no output meets the limit
+    │       └── NothingFoundError          the search ended before it found one
     ├── ConstraintError(ValueError)        constraints that contradict each other
     ├── GraphError(ValueError)             a DAG that is not one
     ├── ModelError                         a model directory that cannot be used
@@ -45,6 +46,7 @@ __all__ = [
     "ModelError",
     "ModelFormatError",
     "ModelNotFoundError",
+    "NothingFoundError",
     "OverloadedError",
     "ServiceError",
     "SumfitError",
@@ -117,6 +119,10 @@ class InfeasibleBudgetError(BudgetError):
     """No output of the model meets the limit."""
 
     exit_code = 1
+
+
+class NothingFoundError(InfeasibleBudgetError):
+    """The search ended at its own limit before it found an output; there may be one."""
 
 
 class ConstraintError(SumfitError, ValueError):

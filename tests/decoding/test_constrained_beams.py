@@ -7,7 +7,7 @@ import pytest
 
 from sumfit.decoding import decode
 from sumfit.decoding.lexicon import Lexicon
-from sumfit.errors import ConstraintError, InfeasibleBudgetError
+from sumfit.errors import ConstraintError, InfeasibleBudgetError, NothingFoundError
 from sumfit.text import Tokenizer
 from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, TEXTS, random_problem
 from tests.oracles import ranked_sequences
@@ -63,14 +63,57 @@ def test_path_map_lists_the_best_paths_that_keep_the_constraints(name, parts):
     assert n_found > 3
 
 
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_a_path_search_cut_short_falls_back_on_a_beam_with_a_sound_gap(name, parts):
+    n_found = n_behind = 0
+    for dag, arguments, ranked in problems(name, parts, "pathmap"):
+        scores = {item.words: item.score for item in ranked}
+        for width in (1, 30):
+            cut = {"max_expansions": 2, "beam_size": width, "n_best": 2}
+            try:
+                found = decode(dag, method="pathmap", **arguments, **cut)
+            except NothingFoundError:
+                assert width == 1 or not ranked
+                continue
+            except (InfeasibleBudgetError, ConstraintError):
+                assert not ranked
+                continue
+            assert len({item.words for item in found}) == len(found)
+            assert [item.score for item in found] == sorted(
+                (item.score for item in found), reverse=True
+            )
+            for item in found:
+                n_found += 1
+                assert item.score == pytest.approx(scores[item.words], abs=1e-6)
+                assert ranked[0].score <= item.score + item.gap + 1e-6
+                n_behind += item.score < ranked[0].score - 1e-6 and not item.optimal
+    assert n_found > n_behind > 0
+
+
+def test_a_path_search_that_finds_nothing_does_not_claim_that_there_is_nothing(parts):
+    said = set()
+    for dag, arguments, ranked in problems("phrase", parts, "pathmap"):
+        try:
+            decode(dag, method="pathmap", max_expansions=2, beam_size=1, **arguments)
+        except NothingFoundError as error:
+            said.add(str(error))
+        except (InfeasibleBudgetError, ConstraintError):
+            assert not ranked
+    assert said == {
+        "no path among the best 2 prefixes, nor in a beam of 1, meets the budget and obeys the "
+        "constraints; raise the limit, raise max_expansions or beam_size, lower the bonus or relax "
+        "a constraint"
+    }
+
+
 def test_beam_too_narrow_for_the_constraints_says_what_to_do(parts):
+    said = ""
     for dag, arguments, ranked in problems("phrase", parts, "seqmap"):
-        if ranked:
-            continue
-        with pytest.raises((InfeasibleBudgetError, ConstraintError)) as caught:
+        try:
             decode(dag, method="seqmap-beam", beam_size=1, **arguments)
-        if isinstance(caught.value, InfeasibleBudgetError):
-            assert "a beam of 1 found no sequence that costs" in str(caught.value)
-            assert "widen it, use method='seqmap' or relax a constraint" in str(caught.value)
-            return
-    pytest.fail("no problem of this kind among those drawn")
+        except NothingFoundError as error:
+            said = str(error)
+        except (InfeasibleBudgetError, ConstraintError):
+            assert not ranked, "who claims that there is nothing must be right"
+    assert "a beam of 1 found no sequence that costs" in said
+    assert "widen it, use method='seqmap' or relax a constraint" in said

@@ -20,7 +20,7 @@ from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.decoding.search import empty_nodes, make_room
 from sumfit.decoding.seqmap import restricted
-from sumfit.errors import InfeasibleBudgetError
+from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["seqmap_beam"]
@@ -87,11 +87,11 @@ def _hypothesis(
 
 def _nothing(dag: DAG, options: DecodeOptions, *, is_sure: bool) -> InfeasibleBudgetError:
     """Say that nothing was found; sure if no prefix and no word was left out."""
-    if options.constraints is None and is_sure:
+    if is_sure:
         return infeasible(SearchProblem.build(dag, options))
     low, high = options.budget.low, options.budget.high
     has_rules = options.constraints is not None
-    return InfeasibleBudgetError(
+    return NothingFoundError(
         f"a beam of {options.beam_size} found no sequence that costs {low} to {high}"
         + (" and obeys the constraints" if has_rules else "")
         + "; widen it, use method='seqmap'"

@@ -208,6 +208,11 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
         if budget.low == 0
         else f"{budget.low} to {budget.high}"
     )
+    if problem.options.constraints is not None and problem.low <= problem.high:
+        return InfeasibleBudgetError(
+            f"no sequence of the graph costs {asked} and obeys the constraints; "
+            "raise the limit or relax a constraint"
+        )
     least, most = _spendable(problem)
     if least > most:
         reason = "no path emits a word"

@@ -20,7 +20,7 @@ from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible, keep_best_words
 from sumfit.decoding.search import Search
-from sumfit.errors import BudgetError, InfeasibleBudgetError
+from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["all_lengths", "seqmap"]
@@ -43,6 +43,7 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
 
     Raises:
         InfeasibleBudgetError: If no sequence of the graph meets the budget.
+        NothingFoundError: If the search ends at its limit before it finds one.
     """
     started = time.perf_counter()
     graph = restricted(dag, options)
@@ -169,17 +170,12 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
 
 
 def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleBudgetError:
-    if options.constraints is None:
+    if search.is_complete:
         return infeasible(SearchProblem.build(dag, options))
     low, high = options.budget.low, options.budget.high
     asked = f"exactly {high}" if low == high else f"{low} to {high}" if low else f"at most {high}"
-    if not search.is_complete:
-        return InfeasibleBudgetError(
-            f"no sequence that costs {asked} and obeys the constraints was found in "
-            f"{search.n_expanded} expansions; relax a constraint, raise the limit or the number "
-            "of expansions"
-        )
-    return InfeasibleBudgetError(
-        f"no sequence of the graph costs {asked} and obeys the constraints; "
-        "raise the limit or relax a constraint"
+    rules = " and obeys the constraints" if options.constraints is not None else ""
+    return NothingFoundError(
+        f"no sequence that costs {asked}{rules} was found in {search.n_expanded} expansions; "
+        "relax a constraint, raise the limit or the number of expansions"
     )

@@ -17,7 +17,7 @@ import regex
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths
-from sumfit.errors import InfeasibleBudgetError
+from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Candidate, Hypothesis, NBest
 from sumfit.length import (
     FORBIDDEN,
@@ -48,6 +48,7 @@ __all__ = [
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
+_WITHOUT_LIMIT = frozenset({"greedy", "lookahead"})
 _PROBE_CHARS = 20_000
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
 _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner joins two pictures
@@ -124,6 +125,7 @@ class GraphSearch:
 
         Raises:
             InfeasibleBudgetError: If no hypothesis fits.
+            NothingFoundError: If the search ended before it found one.
         """
         costs = unit_costs(self.tokenizer, request.unit)
         most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
@@ -134,11 +136,17 @@ class GraphSearch:
                 kept, excess, found = self._listed(
                     settings, request, longest, n_wanted, most, ranking
                 )
+            except NothingFoundError as error:
+                raise _not_found(request, str(error).partition(";")[0]) from error
             except InfeasibleBudgetError as error:
                 raise infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
                 break
             budget = _lowered(budget, budget.high - excess)
+        if not kept and self.options.method in _WITHOUT_LIMIT:
+            raise _not_found(
+                request, f"method={self.options.method!r} knows no limit, what it wrote is no fit"
+            )
         if not kept:
             texts = [_string(one.words, self.tokenizer) for one in found]
             written = [text for text in texts if scripts_of(text)]
@@ -374,6 +382,21 @@ def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> Infeasibl
             "the model has no summary in the writing of this text, and another language is no "
             "summary; use a model trained on it, or ask for on_infeasible='cut'"
         )
+    return InfeasibleBudgetError(
+        f"no summary of this text measures {_asked(request)}; "
+        "change the limit, loosen the constraints, or ask for on_infeasible='cut'"
+    )
+
+
+def _not_found(request: LengthRequest, reason: str) -> NothingFoundError:
+    return NothingFoundError(
+        f"no summary of this text that measures {_asked(request)} was found, though there may be "
+        f"one ({reason}); use method='seqmap', a lower bonus or a higher max_expansions or "
+        "beam_size, or ask for on_infeasible='cut'"
+    )
+
+
+def _asked(request: LengthRequest) -> str:
     budget = request.budget
     if budget.low == budget.high and budget.low:
         asked = f"exactly {budget.high}"
@@ -384,7 +407,4 @@ def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> Infeasibl
     less = ""
     if budget.high < request.limit:
         less = f" (what prefix, suffix and reserve leave of {request.limit})"
-    return InfeasibleBudgetError(
-        f"no summary of this text measures {asked} {request.unit_name}{less}; "
-        "change the limit, loosen the constraints, or ask for on_infeasible='cut'"
-    )
+    return f"{asked} {request.unit_name}{less}"
