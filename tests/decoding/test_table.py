@@ -7,6 +7,7 @@ import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, reference
+from sumfit.decoding.costs import costs_outside
 from sumfit.decoding.kernels.words import top_words
 from sumfit.decoding.problem import keep_best_words
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
@@ -109,6 +110,34 @@ def test_top_words_are_the_sorted_best_of_every_vertex():
     for j in range(1, 6):
         order = [v for v in np.argsort(-words[j], kind="stable")[:8] if words[j, v] > -np.inf]
         assert top[j].tolist() == order + [-1] * (8 - len(order))
+
+
+@pytest.mark.parametrize("n_words", [1, 255, 256, 1030, 2600])
+@pytest.mark.parametrize("n_top", [1, 6, 300])
+def test_top_words_with_ties_are_those_of_the_smaller_columns(n_words, n_top):
+    rng = np.random.default_rng(n_words + n_top)
+    words = -np.abs(rng.normal(size=(9, n_words)) * 4).astype(np.float32)
+    words[1:5] = np.round(words[1:5])
+    words[rng.random(words.shape) < 0.3] = -np.inf
+    words[4] = -1.0
+    words[5, n_words // 2 :] = -np.inf
+    top = top_words(words, n_top)
+    for j in range(1, 8):
+        order = np.argsort(-words[j], kind="stable")[:n_top]
+        order = order[words[j, order] > -np.inf].tolist()
+        assert top[j].tolist() == order + [-1] * (n_top - len(order))
+
+
+@pytest.mark.parametrize("most", [7, 2**31 - 1])
+def test_costs_outside_are_those_of_all_other_words(most):
+    rng = np.random.default_rng(49)
+    for _ in range(50):
+        cost = rng.integers(0, most, size=40, endpoint=True).astype(np.int32)
+        ids = np.sort(rng.choice(40, size=int(rng.integers(41)), replace=False)).astype(np.int32)
+        high = int(rng.integers(0, most, endpoint=True))
+        left = np.delete(cost, ids)
+        expected = np.unique(left[left <= high])
+        np.testing.assert_array_equal(costs_outside(cost, ids, high), expected)
 
 
 def test_compiled_choice_of_words_is_that_of_the_graph():

@@ -18,21 +18,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.costs import costs_outside
-from sumfit.decoding.kernels.bound import KINDS, fill_bounds
+from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
 from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.state import (
     LETTERS,
-    REJECTED,
     Rules,
     no_rules,
 )
-from sumfit.decoding.kernels.steps import Steps, in_runs
+from sumfit.decoding.kernels.steps import Steps, in_runs, payable_steps
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
 
@@ -51,7 +51,10 @@ _MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchTables:
-    """Arrays of one search, over the ``n = S - 2`` inner vertices and ``W`` candidates.
+    """Arrays of one search, over the ``S - 2`` inner vertices and ``W`` candidates.
+
+    There are ``n`` vertices, as many as make a multiple of eight: those behind the real ones have
+    no links, and every row begins with a cache line, so that the compiled loops come out even.
 
     Attributes:
         graph: What the search reads: ``prob`` (W, n), probability of each candidate at each
@@ -88,27 +91,27 @@ class SearchTables:
         n = dag.n_vertices - 2
         if n == 0:
             raise InfeasibleBudgetError(_NO_WORD)
-        prob, other, links = _probabilities(dag, options)
+        made = _probabilities(dag, options)
         rules = no_rules() if options.constraints is None else options.constraints.rules
         kinds, joins, gains, needed = _context(dag, options)
         ids = dag.word_ids
         cost = options.unit_cost[ids].astype(np.int64)
         first_cost = options.first_cost[ids].astype(np.int64)
         low, high = options.budget.low, _most_cost(options, n)
-        has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
+        others = _others(options.unit_cost, dag, made.other, high)
+        steps = _steps(cost, high, kinds, joins, gains)
+        is_same = options.first_cost is options.unit_cost
         graph = Graph(
-            link=np.ascontiguousarray(links[1:-1, 1:-1]),
-            first_link=np.ascontiguousarray(links[0, 1:-1]),
-            end=np.ascontiguousarray(links[1:-1, -1]) if options.ending == "eos" else np.ones(n),
-            prob=prob,
-            other=other,
-            other_costs=costs_outside(options.unit_cost, ids, high) if has_other else _NONE,
-            other_first_costs=costs_outside(options.first_cost, ids, high) if has_other else _NONE,
+            **made._asdict(),
+            other_costs=others,
+            other_first_costs=(
+                others if is_same else _others(options.first_cost, dag, made.other, high)
+            ),
             ids=ids.astype(np.int64),
             cost=cost,
             first_cost=first_cost,
-            steps=_steps(cost, high, kinds, joins, gains),
-            first_steps=_steps(first_cost, high, kinds, joins, gains),
+            steps=steps,
+            first_steps=steps if is_same else _steps(first_cost, high, kinds, joins, gains),
             joins=joins,
             table=_NO_TABLE,
             scale=_NO_SCALE,
@@ -188,91 +191,65 @@ class SearchTables:
         return int(self.graph.prob.shape[0])
 
     @property
-    def prob(self) -> FloatArray:
-        """``(W, n)`` probability of each candidate at each vertex, times ``exp(bonus)``."""
-        return np.asarray(self.graph.prob)
-
-    @property
-    def link(self) -> FloatArray:
-        """``(n, n)`` link probabilities, ``[from, to]``."""
-        return np.asarray(self.graph.link)
-
-    @property
-    def first_link(self) -> FloatArray:
-        """``(n,)`` probabilities of the links from the start."""
-        return np.asarray(self.graph.first_link)
-
-    @property
-    def end(self) -> FloatArray:
-        """``(n,)`` probability of ending after each vertex."""
-        return np.asarray(self.graph.end)
-
-    @property
-    def cost(self) -> IntArray:
-        """``(W,)`` unit cost."""
-        return np.asarray(self.graph.cost)
-
-    @property
-    def first_cost(self) -> IntArray:
-        """``(W,)`` cost as first word."""
-        return np.asarray(self.graph.first_cost)
-
-    @property
-    def words(self) -> IntArray:
-        """Candidates that can follow another, ascending cost."""
-        return np.asarray(self.graph.steps.word)
-
-    @property
-    def first_words(self) -> IntArray:
-        """Candidates that can come first, ascending first cost."""
-        return np.asarray(self.graph.first_steps.word)
-
-    @property
-    def other(self) -> FloatArray:
-        """``(n,)`` most probability of a word outside the candidates, times ``exp(bonus)``."""
-        return np.asarray(self.graph.other)
-
-    @property
-    def other_cost(self) -> int:
-        """Least unit cost of a word outside the candidates, enormous if there is none."""
-        return int(self.graph.other_costs.min(initial=_NEVER))
-
-    @property
-    def other_first_cost(self) -> int:
-        """Least first cost of a word outside the candidates, enormous if there is none."""
-        return int(self.graph.other_first_costs.min(initial=_NEVER))
-
-    @property
     def table(self) -> FloatArray:
         """``(A, K, R, n)`` bounds, see `kernels.bound`."""
         return np.asarray(self.graph.table)
 
     @property
-    def scale(self) -> FloatArray:
-        """``(R,)`` natural log of the factor of each layer of `table`."""
-        return np.asarray(self.graph.scale)
-
-    @property
     def n_inner(self) -> int:
-        """``S - 2``."""
+        """``n``, a multiple of eight."""
         return int(self.graph.prob.shape[1])
 
 
 _NO_WORD = "a graph of 2 vertices emits no word; give one with an inner vertex"
 _NONE = np.zeros(0, dtype=np.int64)
+_LINE = 8  # numbers in a cache line
 _NO_TABLE = np.zeros((1, 1, 0, 0))
 _NO_SCALE = np.zeros(0)
 
 
-def _probabilities(dag: DAG, options: DecodeOptions) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """``(W, n)`` of candidates and ``(n,)`` of others, with the bonus, and ``(S, S)`` of links."""
-    prob = np.exp(np.ascontiguousarray(dag.word_logp[1:-1].T), dtype=np.float64)
-    other = np.exp(dag.other_logp[1:-1], dtype=np.float64)
+class _Probabilities(NamedTuple):
+    """The arrays of `Graph` of these names, with the bonus in ``prob`` and ``other``."""
+
+    prob: FloatArray
+    other: FloatArray
+    link: FloatArray
+    first_link: FloatArray
+    end: FloatArray
+
+
+def _probabilities(dag: DAG, options: DecodeOptions) -> _Probabilities:
+    n_words, n = dag.n_candidates, -(-(dag.n_vertices - 2) // _LINE) * _LINE
+    logs = np.empty((n_words + n + 3, n), dtype=np.float32)
+    lay_out(
+        np.ascontiguousarray(dag.word_logp, dtype=np.float32),
+        np.ascontiguousarray(dag.link_logp, dtype=np.float32),
+        np.ascontiguousarray(dag.other_logp, dtype=np.float32),
+        options.ending == "any",
+        logs,
+    )
+    rows = np.exp(logs, dtype=np.float64, out=_aligned(*logs.shape))
+    prob, link = rows[:n_words], rows[n_words : n_words + n]
+    other, first_link, end = rows[n_words + n :]
     if options.bonus != 0.0:
         gain = math.exp(options.bonus)
         prob *= gain
         other *= gain
-    return prob, other, np.exp(dag.link_logp, dtype=np.float64)
+    return _Probabilities(prob, other, link, first_link, end)
+
+
+def _aligned(*shape: int) -> FloatArray:
+    """Room for rows of whole cache lines, the last axis being a multiple of eight."""
+    size = math.prod(shape)
+    room = np.empty(size + _LINE)
+    skip = -(room.__array_interface__["data"][0] // room.itemsize) % _LINE
+    return room[skip : skip + size].reshape(shape)
+
+
+def _others(cost: npt.NDArray[np.int32], dag: DAG, other: FloatArray, high: int) -> IntArray:
+    """What words may cost that are no candidates and may have a probability above 0."""
+    has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
+    return costs_outside(cost, dag.word_ids, high) if has_other else _NONE
 
 
 def _context(
@@ -297,9 +274,7 @@ def _steps(
     cost: IntArray, high: int, kinds: IntArray, joins: npt.NDArray[np.bool_], gains: IntArray
 ) -> Steps:
     """One step for each candidate that costs no more than the limit."""
-    word = np.flatnonzero((cost <= high) & (kinds != REJECTED))
-    blocked = np.zeros(word.size, dtype=np.int64)
-    return Steps(*in_runs(word, cost[word], kinds[word], gains[word], blocked, joins))
+    return Steps(*payable_steps(cost, high, kinds, joins, gains))
 
 
 def _split(
@@ -349,10 +324,12 @@ def _most_cost(options: DecodeOptions, n: int) -> int:
 def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
     """Fill the table of bounds of a graph."""
     n = graph.prob.shape[1]
-    least_first = np.concatenate([graph.first_steps.cost[:1], graph.other_first_costs[:1]])
-    n_layers = max(0, high - int(least_first.min(initial=high))) + 1
+    least_first = [
+        int(costs[0]) for costs in (graph.first_steps.cost, graph.other_first_costs) if costs.size
+    ]
+    n_layers = max(0, high - min(least_first, default=high)) + 1
     n_sets = (graph.needed + 1) << int(graph.spent.size)
-    table = np.empty((n_sets, KINDS if rules.is_on else 1, n_layers, n))
+    table = _aligned(n_sets, KINDS if rules.is_on else 1, n_layers, n)
     scale = np.empty(n_layers)
     fill_bounds(
         graph.link,

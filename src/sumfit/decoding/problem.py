@@ -28,7 +28,7 @@ __all__ = [
     "keep_best_words",
 ]
 
-_MANY = 1500  # candidates from which on a compiled pass beats `DAG.restrict`
+_MANY = 100  # candidates from which on a compiled pass beats `DAG.restrict`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

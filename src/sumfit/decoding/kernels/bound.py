@@ -33,7 +33,7 @@ from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.state import HOT, INNER, MAKER
 from sumfit.decoding.kernels.steps import list_entries
 
-__all__ = ["KINDS", "fill_bounds"]
+__all__ = ["KINDS", "fill_bounds", "lay_out"]
 
 KINDS = 5
 _LEAST = 1e-200
@@ -82,6 +82,20 @@ class _Free(NamedTuple):
     value: Any
     total: Any
     most: Any
+
+
+@njit(**HOT)
+def _up(n):  # type: ignore[no-untyped-def]
+    """The multiple of eight that is at least n: loops that end there come out even."""
+    return (n + 7) // 8 * 8
+
+
+@njit(**MAKER)
+def _aligned(n_rows, n):  # type: ignore[no-untyped-def]
+    """Room for rows of whole cache lines, n being a multiple of eight."""
+    room = np.empty(n_rows * n + 8)
+    skip = -(room.ctypes.data // 8) % 8
+    return room[skip : skip + n_rows * n].reshape((n_rows, n))
 
 
 @njit(**INNER)
@@ -175,17 +189,26 @@ def _raise(target, values, weight):  # type: ignore[no-untyped-def]
 
 @njit(**HOT, fastmath=_FAST)
 def _push(mass, row, i, out):  # type: ignore[no-untyped-def]
-    """Add ``mass * row[j]`` to ``out[j]`` for all ``j < i``."""
+    """Add ``mass * row[j]``, 0 from i on, to ``out[j]``."""
     if mass != 0.0:
-        for j in range(i):
+        for j in range(_up(i)):
             out[j] += mass * row[j]
+
+
+@njit(**HOT, fastmath=_FAST)
+def _push_both(one, out_one, two, out_two, row, i):  # type: ignore[no-untyped-def]
+    """Add two multiples of ``row[j]`` to two vectors for all ``j < i``."""
+    if one != 0.0 or two != 0.0:
+        for j in range(i):
+            out_one[j] += one * row[j]
+            out_two[j] += two * row[j]
 
 
 @njit(**HOT, fastmath=_FAST)
 def _push_and_raise(mass, row, i, out, target):  # type: ignore[no-untyped-def]
     """As `_push`, and raise ``target[j]`` to ``out[j]``."""
     if mass != 0.0:
-        for j in range(i):
+        for j in range(_up(i)):
             out[j] += mass * row[j]
             target[j] = max(target[j], out[j])
 
@@ -212,11 +235,29 @@ def _raise_by_four(link_up, seed, vertex, value, source, target):  # type: ignor
         target[j] = max(target[j], source[j] + shares)
 
 
+@njit(**HOT, fastmath=_FAST)
+def _raise_by_two(layers, entries, p, target):  # type: ignore[no-untyped-def]
+    """Raise ``target`` to the sums of two words of four entries each, those from p on."""
+    link_up, pad = layers.link_up, layers.pad
+    seed, vertex, value = layers.seed, entries.vertex, entries.value
+    a, b, c, d = vertex[p], vertex[p + 1], vertex[p + 2], vertex[p + 3]
+    e, f, g, h = vertex[p + 4], vertex[p + 5], vertex[p + 6], vertex[p + 7]
+    of_a, of_b = value[p] * seed[a], value[p + 1] * seed[b]
+    of_c, of_d = value[p + 2] * seed[c], value[p + 3] * seed[d]
+    of_e, of_f = value[p + 4] * seed[e], value[p + 5] * seed[f]
+    of_g, of_h = value[p + 6] * seed[g], value[p + 7] * seed[h]
+    for j in range(_up(max(d, h))):
+        one = of_a * link_up[a, j] + of_b * link_up[b, j] + of_c * link_up[c, j]
+        two = of_e * link_up[e, j] + of_f * link_up[f, j] + of_g * link_up[g, j]
+        more = max(one + of_d * link_up[d, j], two + of_h * link_up[h, j])
+        target[j] = max(target[j], pad[j] + more)
+
+
 @njit(**HOT)
 def _raise_by_word(layers, entries, m, target):  # type: ignore[no-untyped-def]
     """Raise ``target`` to the sum over vertices of one word that costs something."""
     last = entries.start[m + 1] - 4
-    top = entries.vertex[last + 3]
+    top = _up(entries.vertex[last + 3])
     source, total = layers.pad, layers.total[:top]
     for q in range(entries.start[m], last, 4):
         vertex, value = entries.vertex[q : q + 4], entries.value[q : q + 4]
@@ -244,8 +285,14 @@ def _paid_steps(layers, steps, entries, n_free, a, r):  # type: ignore[no-untype
             layers.seed[j] = source[j] * weight
             layers.pad[j] = padding[j] * weight
             target[j] = max(target[j], layers.pad[j])
-        for m in range(entries.run[g], entries.run[g + 1]):
-            _raise_by_word(layers, entries, m, target)
+        m, end = entries.run[g], entries.run[g + 1]
+        while m < end:
+            if m + 1 < end and entries.start[m + 2] - entries.start[m] == 8:
+                _raise_by_two(layers, entries, entries.start[m], target)
+                m += 1
+            else:
+                _raise_by_word(layers, entries, m, target)
+            m += 1
 
 
 @njit(**HOT)
@@ -355,6 +402,27 @@ def _fill_layers(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def lay_out(word_logp, link_logp, other_logp, any_ending, rows):  # type: ignore[no-untyped-def]
+    """Copy the natural logs of a graph to rows over its inner vertices, -inf behind the last.
+
+    ``rows`` (W + n + 3, n) becomes: words, links ``[from, to]``, others, links from the start,
+    closing links, which are 0 for any ending.
+    """
+    n_words, last = word_logp.shape[1], word_logp.shape[0] - 1
+    links, single = rows[n_words : n_words + rows.shape[1]], rows[n_words + rows.shape[1] :]
+    rows[:] = -np.inf
+    for w in range(n_words):
+        for j in range(1, last):
+            rows[w, j - 1] = word_logp[j, w]
+    for j in range(1, last):
+        for i in range(1, j):
+            links[i - 1, j - 1] = link_logp[i, j]
+        single[0, j - 1] = other_logp[j]
+        single[1, j - 1] = link_logp[0, j]
+        single[2, j - 1] = 0.0 if any_ending else link_logp[j, last]
+
+
+@njit(cache=True, nogil=True)
 def fill_bounds(  # type: ignore[no-untyped-def]
     link, end, prob, share, steps, other, other_costs, slack, needed, unit_bonus, table, scale
 ):
@@ -375,19 +443,19 @@ def fill_bounds(  # type: ignore[no-untyped-def]
     if steps.cost.shape[0] > 0:
         most = max(most, steps.cost[-1])
     layers = _Layers(
-        link_up=np.empty((n, n)),
+        link_up=_aligned(n, n),
         table=table,
-        padding=np.empty((n_sets, n_kinds, n_layers, n)),
-        outside=np.empty((n_sets, n_layers, n)),
+        padding=_aligned(n_sets * n_kinds * n_layers, n).reshape(table.shape),
+        outside=_aligned(n_sets * n_layers, n).reshape((n_sets, n_layers, n)),
         has_cost=np.empty(most + 1, dtype=np.bool_),
         bonus=unit_bonus * np.arange(most + 1),
         is_live=np.empty(n_layers, dtype=np.bool_),
         is_left=np.zeros(n_kinds, dtype=np.bool_),
         factor=np.empty(most + 1),
-        seed=np.empty(n),
-        pad=np.empty(n),
-        total=np.empty(n),
-        best=np.empty((2, n)),
+        seed=_aligned(1, n)[0],
+        pad=_aligned(1, n)[0],
+        total=_aligned(1, n)[0],
+        best=_aligned(2, n),
     )
     _upwards(link, layers.link_up)
     _note_costs(steps, other_costs, layers.has_cost)

@@ -76,11 +76,11 @@ def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
     """Set ``reach[j] = sum_{i<j} mass[i] * L[i, j]`` scaled to a peak of 1; return the peak."""
     n = mass.shape[0]
     reach[:] = 0.0
-    for i in range(n):
-        a = mass[i]
-        if a != 0.0:
-            for j in range(i + 1, n):
-                reach[j] += a * link[i, j]
+    for i in range(0, n, 4):  # n is a multiple of eight, and links back are 0
+        a, b, c, d = mass[i], mass[i + 1], mass[i + 2], mass[i + 3]
+        for j in range(i // 8 * 8, n):
+            to_j = a * link[i, j] + b * link[i + 1, j] + c * link[i + 2, j] + d * link[i + 3, j]
+            reach[j] += to_j
     peak = 0.0
     for j in range(n):
         peak = max(peak, reach[j])
@@ -96,6 +96,25 @@ def _dot_of_two(a, b):  # type: ignore[no-untyped-def]
     for j in range(a.shape[0]):
         total += a[j] * b[j]
     return total
+
+
+@njit(**INNER, fastmath=_FAST)
+def _raise_bounds(worth, prob, words, bounds):  # type: ignore[no-untyped-def]
+    """Raise the bound of each word to what it is worth, four words at a time."""
+    n_words = words.shape[0]
+    for q in range(0, n_words - 3, 4):
+        v, w, x, y = words[q], words[q + 1], words[q + 2], words[q + 3]
+        of_v, of_w, of_x, of_y = prob[v], prob[w], prob[x], prob[y]
+        total_v, total_w, total_x, total_y = 0.0, 0.0, 0.0, 0.0
+        for j in range(worth.shape[0]):
+            total_v += worth[j] * of_v[j]
+            total_w += worth[j] * of_w[j]
+            total_x += worth[j] * of_x[j]
+            total_y += worth[j] * of_y[j]
+        bounds[v], bounds[w] = max(bounds[v], total_v), max(bounds[w], total_w)
+        bounds[x], bounds[y] = max(bounds[x], total_x), max(bounds[y], total_y)
+    for q in range(n_words - n_words % 4, n_words):
+        bounds[words[q]] = max(bounds[words[q]], _dot_of_two(worth, prob[words[q]]))
 
 
 @njit(**INNER)
@@ -134,9 +153,7 @@ def expand(  # type: ignore[no-untyped-def]
         layer = graph.table[on | steps.gain[p], steps.kind[p], rest - c]
         lift = graph.scale[rest - c] + graph.unit_bonus * c - base
         _weigh(reach, layer, math.exp(lift), worth)
-        for q in range(p, steps.run[g + 1]):
-            w = steps.word[q]
-            bounds[w] = max(bounds[w], _dot_of_two(worth, graph.prob[w]))
+        _raise_bounds(worth, graph.prob, steps.word[p : steps.run[g + 1]], bounds)
     return base
 
 

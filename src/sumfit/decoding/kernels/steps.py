@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER, MAKER
+from sumfit.decoding.kernels.state import INNER, MAKER, REJECTED
 
-__all__ = ["Entries", "Steps", "in_runs", "list_entries"]
+__all__ = ["Entries", "Steps", "in_runs", "list_entries", "payable_steps"]
 
 _BITS = 10  # of a set of phrases and words
 _TINIEST = 1e-300  # what is below counts as 0 in the lists; the bound gets it with the rest
@@ -106,8 +106,20 @@ def _sort_runs(steps, joins, keys, filled, run, sorted_steps):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
+def payable_steps(cost, high, kinds, joins, gains):  # type: ignore[no-untyped-def]
+    """Make one step, in runs, for each word that costs no more than ``high`` and may be written."""
+    word = np.flatnonzero((cost <= high) & (kinds != REJECTED))
+    return _in_runs(word, cost[word], kinds[word], gains[word], np.zeros_like(word), joins)
+
+
+@njit(cache=True, nogil=True)
 def in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped-def]
     """Sort steps by all but the word, ``joins`` (W,) included, and find the runs."""
+    return _in_runs(word, cost, kind, gain, blocked, joins)
+
+
+@njit(**MAKER)
+def _in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped-def]
     n = word.shape[0]
     steps = Steps(word, cost, kind, gain, blocked, word, joins)
     run = _whole(n + 1)
@@ -132,8 +144,7 @@ def _thresholds(prob, word, share, least, dropped):  # type: ignore[no-untyped-d
         least[j] = max(least[j] * share, _TINIEST)
     for w in word:
         for j in range(least.shape[0]):
-            if prob[w, j] < least[j]:
-                dropped[j] = max(dropped[j], prob[w, j])
+            dropped[j] = max(dropped[j], prob[w, j] if prob[w, j] < least[j] else 0.0)
 
 
 @njit(**INNER)

@@ -5,52 +5,59 @@ from __future__ import annotations
 import numpy as np
 
 from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import INNER
 
 __all__ = ["best_vertices"]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(**INNER, fastmath=_FAST)
+def _best_arrivals(before, link, best):  # type: ignore[no-untyped-def]
+    """Set ``best[j]`` to the greatest ``before[i] * link[i, j]`` of the vertices i before j."""
+    best[:] = 0.0
+    for i in range(before.shape[0]):
+        mass = before[i]
+        if mass > 0.0:
+            for j in range(i + 1, best.shape[0]):
+                best[j] = max(best[j], mass * link[i, j])
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def best_vertices(link, first_link, end, prob, words, vertices):  # type: ignore[no-untyped-def]
     """Fill ``vertices`` with the best single path that emits ``words``; whether there is one.
 
     Products are scaled to a peak of 1 at every word, so that none underflows; ties go to the
     earlier vertex.
     """
-    n = end.shape[0]
-    size = words.shape[0]
-    best = np.empty(n)
-    before = np.empty(n)
-    back = np.zeros((size, n), dtype=np.int64)
-    for j in range(n):
-        best[j] = first_link[j] * prob[words[0], j]
+    n, size = end.shape[0], words.shape[0]
+    best = np.empty((size, n))  # up to each word, at each vertex
+    arrived = np.empty((size, n))  # before the word is emitted
     for place in range(size):
-        if place > 0:
-            for j in range(n):
-                before[j] = best[j]
-                best[j] = 0.0
-            for i in range(n):
-                if before[i] > 0.0:
-                    for j in range(i + 1, n):
-                        value = before[i] * link[i, j]
-                        if value > best[j]:
-                            best[j] = value
-                            back[place, j] = i
-            for j in range(n):
-                best[j] *= prob[words[place], j]
-        peak = best.max()
+        if place == 0:
+            arrived[0] = first_link
+        else:
+            _best_arrivals(best[place - 1], link, arrived[place])
+        peak = 0.0
+        for j in range(n):
+            best[place, j] = arrived[place, j] * prob[words[place], j]
+            peak = max(peak, best[place, j])
         if peak == 0.0:
             return False
         for j in range(n):
-            best[j] /= peak
-    at = -1
-    value = 0.0
+            best[place, j] /= peak
+    at, value = -1, 0.0
     for j in range(n):
-        if best[j] * end[j] > value:
-            value = best[j] * end[j]
-            at = j
+        if best[size - 1, j] * end[j] > value:
+            at, value = j, best[size - 1, j] * end[j]
     if at < 0:
         return False
     for place in range(size - 1, -1, -1):
         vertices[place] = at + 1
-        at = back[place, at]
+        if place > 0:
+            i = 0
+            while best[place - 1, i] * link[i, at] < arrived[place, at]:
+                i += 1
+            at = i
     return True

@@ -7,16 +7,34 @@ left above 0 counts as greatest.)
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER
+from sumfit.decoding.kernels.state import INNER, MAKER
 
 __all__ = ["best_words", "top_words"]
 
-_BLOCK = 128
-_IMPOSSIBLE = 0xFF800000  # bits of -inf
+_LANES = 256
+_LAST_KEY = np.uint64(0xFFFFFFFFFFFF)  # after those of all lanes
+_MORE = 2  # words listed beyond those kept: the best one outside is mostly among them
+_ALL_BITS = np.uint32(0xFFFFFFFF)
+_IMPOSSIBLE = np.uint32(0xFF800000)  # bits of -inf
+_LEAST_POSSIBLE = np.uint32(0xFF7FFFFF)  # of the most negative number
+
+
+class _Room(NamedTuple):
+    """Room for one row: of every lane the least bits (``best``) and the same as ``keys``.
+
+    ``lanes`` are the best of them, ``values`` (M,) the least bits of all.
+    """
+
+    best: Any
+    keys: Any
+    lanes: Any
+    values: Any
 
 
 def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.int64]:
@@ -31,7 +49,7 @@ def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.
     Returns:
         ``(S, M)`` columns, -1 where a vertex has fewer words above probability 0.
     """
-    return np.asarray(_top(word_logp.view(np.uint32), n_top))
+    return np.asarray(_top_columns(word_logp.view(np.uint32), n_top))
 
 
 def best_words(
@@ -48,24 +66,67 @@ def best_words(
         natural log of any other word at each vertex, ``(S,)``, ``-inf`` in rows 0 and ``S-1``.
     """
     bits = word_logp.view(np.uint32)
-    top = _top(bits, 2 * n_top)
-    kept, words, outside = _kept(bits, top, n_top)
+    kept, words, outside = _kept(bits, n_top)
     return kept, words.view(np.float32), outside.view(np.float32)
 
 
 @njit(**INNER)
-def _least(bits):  # type: ignore[no-untyped-def]
-    least = np.uint32(_IMPOSSIBLE)
-    for v in range(bits.shape[0]):
-        least = min(least, bits[v])
+def _best_of_lanes(bits, best):  # type: ignore[no-untyped-def]
+    """Set ``best[l]`` to the least bits of the columns l, l + L, l + 2 L and so on."""
+    n_words = bits.shape[0]
+    best[:] = _IMPOSSIBLE
+    at = 0
+    while at + 4 * _LANES <= n_words:
+        a, b = bits[at : at + _LANES], bits[at + _LANES : at + 2 * _LANES]
+        c, d = bits[at + 2 * _LANES : at + 3 * _LANES], bits[at + 3 * _LANES : at + 4 * _LANES]
+        for lane in range(_LANES):
+            best[lane] = min(min(best[lane], a[lane]), min(min(b[lane], c[lane]), d[lane]))
+        at += 4 * _LANES
+    while at + _LANES <= n_words:
+        for lane in range(_LANES):
+            best[lane] = min(best[lane], bits[at + lane])
+        at += _LANES
+    for lane in range(n_words - at):
+        best[lane] = min(best[lane], bits[at + lane])
+
+
+@njit(**INNER)
+def _least(keys):  # type: ignore[no-untyped-def]
+    least = keys[0]
+    for lane in range(_LANES):
+        least = min(least, keys[lane])
     return least
 
 
 @njit(**INNER)
+def _best_lanes(best, keys, lanes):  # type: ignore[no-untyped-def]
+    """List the lanes with the least bits, without a branch that depends on them.
+
+    Returns the greatest of these bits, and how many lanes have no more.
+    """
+    for lane in range(_LANES):
+        keys[lane] = (np.uint64(best[lane]) << np.uint64(16)) | np.uint64(lane)
+    key = np.uint64(0)
+    for n in range(lanes.shape[0]):
+        key = _least(keys)
+        lanes[n] = np.int64(key & np.uint64(0xFFFF))
+        keys[lanes[n]] = _LAST_KEY
+    most = np.uint32(key >> np.uint64(16))
+    size = 0
+    for lane in range(_LANES):
+        size += best[lane] <= most
+    return most, size
+
+
+@njit(**INNER)
 def _enter(values, columns, value, column):  # type: ignore[no-untyped-def]
-    """Insert a value below the last one into an ascending list, after its equals."""
+    """Insert a value into an ascending list, equals by column, if it is good enough."""
     at = values.shape[0] - 1
-    while at > 0 and value < values[at - 1]:
+    if value > values[at] or (value == values[at] and column > columns[at]):
+        return
+    while at > 0 and (
+        value < values[at - 1] or (value == values[at - 1] and column < columns[at - 1])
+    ):
         values[at] = values[at - 1]
         columns[at] = columns[at - 1]
         at -= 1
@@ -74,70 +135,78 @@ def _enter(values, columns, value, column):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _top_of_row(bits, top, values, least):  # type: ignore[no-untyped-def]
-    """Fill ``top`` (M,) with the columns of the least bits; ``values`` (M,) is room for these.
+def _top_of_row(bits, top, room):  # type: ignore[no-untyped-def]
+    """Fill ``top`` (M,) with the columns of the least bits.
 
-    The M-th least of the blocks' least bits, ``least``, bounds the M-th least of all, so that few
-    blocks need a second look.
+    The M-th least of the lanes' least bits bounds the M-th least of all, so that few lanes need a
+    second look.
     """
-    n_words, n_top = bits.shape[0], top.shape[0]
-    values[:] = _IMPOSSIBLE
-    for block in range(least.shape[0]):
-        start = block * _BLOCK
-        least[block] = _least(bits[start : min(start + _BLOCK, n_words)])
-        if least[block] < values[n_top - 1]:
-            _enter(values, top, least[block], block)
-    most = values[n_top - 1]
-    values[:] = _IMPOSSIBLE
+    n_words = bits.shape[0]
+    room.values[:] = _IMPOSSIBLE
     top[:] = -1
-    for block in range(least.shape[0]):
-        if least[block] > most or least[block] >= values[n_top - 1]:
-            continue
-        for v in range(block * _BLOCK, min((block + 1) * _BLOCK, n_words)):
-            if bits[v] < values[n_top - 1]:
-                _enter(values, top, bits[v], v)
+    _best_of_lanes(bits, room.best)
+    most, size = _LEAST_POSSIBLE, 0
+    if room.lanes.shape[0] == top.shape[0]:
+        most, size = _best_lanes(room.best, room.keys, room.lanes)
+        most = min(most, _LEAST_POSSIBLE)
+    is_listed = size == room.lanes.shape[0]
+    for n in range(size if is_listed else _LANES):
+        lane = room.lanes[n] if is_listed else n
+        if room.best[lane] <= most:
+            for v in range(lane, n_words, _LANES):
+                if bits[v] <= most:
+                    _enter(room.values, top, bits[v], v)
 
 
-@njit(cache=True, nogil=True)
+@njit(**MAKER)
 def _top(bits, n_top):  # type: ignore[no-untyped-def]
-    n_vertices, n_words = bits.shape
+    n_vertices = bits.shape[0]
     top = np.full((n_vertices, n_top), -1, dtype=np.int64)
-    values = np.empty(n_top, dtype=np.uint32)
-    least = np.empty((n_words + _BLOCK - 1) // _BLOCK, dtype=np.uint32)
+    room = _Room(
+        best=np.empty(_LANES, dtype=np.uint32),
+        keys=np.empty(_LANES, dtype=np.uint64),
+        lanes=np.empty(min(n_top, _LANES), dtype=np.int64),
+        values=np.empty(n_top, dtype=np.uint32),
+    )
     for j in range(1, n_vertices - 1):
-        _top_of_row(bits[j], top[j], values, least)
+        _top_of_row(bits[j], top[j], room)
     return top
 
 
 @njit(**INNER)
-def _outside(bits, top, is_kept):  # type: ignore[no-untyped-def]
-    """Least bits of a row among the columns not kept; ``top`` lists the least, in order."""
+def _outside(bits, top, hidden):  # type: ignore[no-untyped-def]
+    """Least bits of a row among the columns not hidden; ``top`` lists the least, in order."""
     for v in top:
         if v < 0:
-            return np.uint32(_IMPOSSIBLE)
-        if not is_kept[v]:
+            return _IMPOSSIBLE
+        if hidden[v] == 0:
             return bits[v]
-    least = np.uint32(_IMPOSSIBLE)  # rare: others keep all that this vertex has most of
+    least = _IMPOSSIBLE
     for v in range(bits.shape[0]):
-        if not is_kept[v]:
-            least = min(least, bits[v])
+        least = min(least, bits[v] | hidden[v])
     return least
 
 
 @njit(cache=True, nogil=True)
-def _kept(bits, top, n_top):  # type: ignore[no-untyped-def]
+def _top_columns(bits, n_top):  # type: ignore[no-untyped-def]
+    return _top(bits, n_top)
+
+
+@njit(cache=True, nogil=True)
+def _kept(bits, n_top):  # type: ignore[no-untyped-def]
     n_vertices, n_words = bits.shape
-    is_kept = np.zeros(n_words, dtype=np.bool_)
+    top = _top(bits, n_top + _MORE)
+    hidden = np.zeros(n_words, dtype=np.uint32)  # all bits of the columns that are kept
     for j in range(1, n_vertices - 1):
         for v in top[j, :n_top]:
             if v >= 0:
-                is_kept[v] = True
-    kept = np.flatnonzero(is_kept)
+                hidden[v] = _ALL_BITS
+    kept = np.flatnonzero(hidden)
     words = np.empty((n_vertices, kept.shape[0]), dtype=np.uint32)
     outside = np.full(n_vertices, _IMPOSSIBLE, dtype=np.uint32)
     for j in range(n_vertices):
         for w in range(kept.shape[0]):
             words[j, w] = bits[j, kept[w]]
         if 0 < j < n_vertices - 1:
-            outside[j] = _outside(bits[j], top[j], is_kept)
+            outside[j] = _outside(bits[j], top[j], hidden)
     return kept, words, outside
