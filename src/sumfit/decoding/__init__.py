@@ -135,7 +135,8 @@ def decode_all_lengths(
         **options: The other options of `DecodeOptions`, with its defaults.
 
     Returns:
-        The best hypothesis by limit; limits that no sequence meets are left out.
+        The best hypothesis by limit, ascending; limits that no sequence meets are left out, and
+        those above all that the graph can spend, for which the last one stands.
 
     Raises:
         ConfigError: If an option is unknown or out of range.

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.costs import costs_outside
+from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
 from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
 from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.state import (
@@ -34,6 +34,7 @@ from sumfit.decoding.kernels.state import (
 )
 from sumfit.decoding.kernels.steps import Steps, in_runs, payable_steps
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.errors import InfeasibleBudgetError
 
 __all__ = ["SearchTables"]
@@ -86,7 +87,9 @@ class SearchTables:
             The tables.
 
         Raises:
-            InfeasibleBudgetError: If the graph has no inner vertex.
+            InfeasibleBudgetError: If the graph has no inner vertex, or cannot spend as much as
+                the budget asks for.
+            BudgetError: If the table of bounds would not fit.
         """
         n = dag.n_vertices - 2
         if n == 0:
@@ -97,16 +100,19 @@ class SearchTables:
         ids = dag.word_ids
         cost = options.unit_cost[ids].astype(np.int64)
         first_cost = options.first_cost[ids].astype(np.int64)
-        low, high = options.budget.low, _most_cost(options, n)
-        others = _others(options.unit_cost, dag, made.other, high)
-        steps = _steps(cost, high, kinds, joins, gains)
+        low, high = options.budget.low, min(options.budget.high, NEVER - 1)
         is_same = options.first_cost is options.unit_cost
+        others = _others(options.unit_cost, dag, made.other, high)
+        first_others = others if is_same else _others(options.first_cost, dag, made.other, high)
+        if high >= _LARGE:
+            high = most_spent(high, n, (cost, others), (first_cost, first_others))
+        if low > high:
+            raise infeasible(SearchProblem.build(dag, options))
+        steps = _steps(cost, high, kinds, joins, gains)
         graph = Graph(
             **made._asdict(),
             other_costs=others,
-            other_first_costs=(
-                others if is_same else _others(options.first_cost, dag, made.other, high)
-            ),
+            other_first_costs=first_others,
             ids=ids.astype(np.int64),
             cost=cost,
             first_cost=first_cost,
@@ -203,6 +209,7 @@ class SearchTables:
 
 _NO_WORD = "a graph of 2 vertices emits no word; give one with an inner vertex"
 _NONE = np.zeros(0, dtype=np.int64)
+_LARGE = 1024  # from which on it is looked up what the graph can spend at all
 _LINE = 8  # numbers in a cache line
 _NO_TABLE = np.zeros((1, 1, 0, 0))
 _NO_SCALE = np.zeros(0)
@@ -309,18 +316,6 @@ def _split(
     return Steps(*in_runs(*table, joins))
 
 
-def _most_cost(options: DecodeOptions, n: int) -> int:
-    """Most that n words can cost without going over the limit, or the limit if it is small."""
-    high = options.budget.high
-    if high < 1024:
-        return high
-    most = [
-        int(np.max(costs, where=costs <= high, initial=0))
-        for costs in (options.first_cost, options.unit_cost)
-    ]
-    return min(high, most[0] + (n - 1) * most[1])
-
-
 def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
     """Fill the table of bounds of a graph."""
     n = graph.prob.shape[1]
@@ -329,6 +324,7 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
     ]
     n_layers = max(0, high - min(least_first, default=high)) + 1
     n_sets = (graph.needed + 1) << int(graph.spent.size)
+    check_room(n_layers - 1, n_sets * (KINDS if rules.is_on else 1) * n)
     table = _aligned(n_sets, KINDS if rules.is_on else 1, n_layers, n)
     scale = np.empty(n_layers)
     fill_bounds(

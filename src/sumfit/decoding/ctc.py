@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sumfit.decoding.costs import check_room, most_spent
 from sumfit.decoding.kernels.ctc import best_alignment, string_log_prob
 from sumfit.decoding.kernels.ctc_beam import prefix_beam
 from sumfit.decoding.options import DecodeOptions
@@ -74,7 +75,7 @@ def ctc_decode(
 
     Raises:
         GraphError: If ``log_probs`` is not an array of log-probabilities or ``blank`` is no label.
-        BudgetError: If there is not one cost per label.
+        BudgetError: If there is not one cost per label, or the budget takes too much memory.
         ConfigError: If the method is unknown.
         InfeasibleBudgetError: If no string meets the budget.
     """
@@ -173,10 +174,11 @@ def _align(
     options: DecodeOptions,
 ) -> tuple[float, npt.NDArray[np.int64]]:
     """Run the kernel on some columns; ``labels`` finds the blank among the first of them."""
-    most = int(max(cost.max(), first.max())) * log_probs.shape[0]
-    low, high = options.budget.low, min(options.budget.high, most)
+    n_frames, n_labels = log_probs.shape
+    low, high = options.budget.low, most_spent(options.budget.high, n_frames, (cost,), (first,))
     if low > high:
         return -np.inf, np.empty(0, dtype=np.int64)
+    check_room(high, n_frames * n_labels // 8)  # a byte each
     place = int(np.searchsorted(labels, blank))
     score, alignment = best_alignment(
         np.ascontiguousarray(log_probs),
@@ -252,14 +254,20 @@ def _by_prefix_beam(frames: Frames, blank: int, options: DecodeOptions) -> list[
     n_kept = min(options.words_per_vertex or n_labels, n_labels)
     top = np.argpartition(frames, n_labels - n_kept, axis=1)[:, -n_kept:]
     labels = np.union1d(top, [blank])
+    cost = options.unit_cost[labels].astype(np.int64)
+    first = options.first_cost[labels].astype(np.int64)
+    low, high = options.budget.low, most_spent(options.budget.high, len(frames), (cost,), (first,))
+    if low > high:
+        return []
+    check_room(high, len(frames) * options.beam_size)
     scores, log_probs, costs, lengths, strings = prefix_beam(
         frames[:, labels].astype(np.float64),
         int(np.searchsorted(labels, blank)),
         np.searchsorted(labels, np.sort(top, axis=1)),
-        options.unit_cost[labels].astype(np.int64),
-        options.first_cost[labels].astype(np.int64),
-        options.budget.low,
-        options.budget.high,
+        cost,
+        first,
+        low,
+        high,
         options.bonus,
         options.beam_size,
     )

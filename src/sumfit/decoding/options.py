@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.decoding.costs import NEVER
 from sumfit.errors import BudgetError, ConfigError, ConstraintError
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget
@@ -27,7 +28,6 @@ __all__ = ["DecodeOptions", "Decoder", "Ending"]
 Ending = Literal["eos", "any"]
 CostArray = npt.NDArray[np.int32]
 
-_MOST = 2**31 - 1
 _MOST_BONUS = 100.0  # nats a word; its exponential over a whole sequence stays a number
 
 
@@ -178,7 +178,7 @@ def _costs(values: npt.ArrayLike | Sequence[int], name: str) -> CostArray:
     if array.dtype == np.int32:
         whole = array
     elif array.dtype.kind in "iu":
-        whole = np.clip(array, -1 if array.dtype.kind == "i" else 0, _MOST).astype(np.int32)
+        whole = np.clip(array, -1 if array.dtype.kind == "i" else 0, NEVER).astype(np.int32)
     else:
         raise BudgetError(f"{name} must hold whole numbers, was of type {array.dtype}")
     if whole.size and whole.min() < 0:

@@ -43,8 +43,7 @@ def path_map(dag: DAG, *, options: DecodeOptions) -> NBest:
         NothingFoundError: If none is found within ``max_expansions`` prefixes and a beam.
     """
     problem = SearchProblem.build(dag, options)
-    if problem.low > problem.high:
-        raise infeasible(problem)
+    problem.check_budget(dag.n_vertices)
     if options.n_best == 1 and options.constraints is None:
         return _dynamic_program(problem, method="pathmap", score_first_word=True)
     return best_first(problem)
@@ -70,8 +69,7 @@ def path_map_released(dag: DAG, *, options: DecodeOptions) -> NBest:
     """
     problem = SearchProblem.build(dag, options)
     refuse_constraints(options, "pathmap-released")
-    if problem.low > problem.high:
-        raise infeasible(problem)
+    problem.check_budget(dag.n_vertices)
     return _dynamic_program(problem, method="pathmap-released", score_first_word=False)
 
 

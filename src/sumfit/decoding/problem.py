@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.costs import costs_outside
+from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
 from sumfit.decoding.kernels.words import best_words
 from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions
@@ -77,14 +77,13 @@ class SearchProblem:
         ids = dag.word_ids
         cost = options.unit_cost[ids].astype(np.int64)
         first = options.first_cost[ids].astype(np.int64)
-        high = options.budget.high
+        high = min(options.budget.high, NEVER - 1)
         other_costs = other_firsts = np.zeros(0, dtype=np.int64)
         if bool((dag.other_logp[1:-1] > -np.inf).any()):
             other_costs = costs_outside(options.unit_cost, ids, high)
             other_firsts = costs_outside(options.first_cost, ids, high)
-        dearest = max(cost.max(initial=0), other_costs.max(initial=0))
-        most = max(first.max(initial=0), other_firsts.max(initial=0))
-        most += max(dag.n_vertices - 3, 0) * dearest
+        n_words = max(dag.n_vertices - 2, 1)
+        high = most_spent(high, n_words, (cost, other_costs), (first, other_firsts))
         return cls(
             dag=dag,
             options=options,
@@ -93,11 +92,25 @@ class SearchProblem:
             cost=cost,
             first=first,
             low=options.budget.low,
-            high=min(high, int(most)),
+            high=high,
             any_ending=is_any_ending(options.ending),
             other_costs=other_costs,
             other_firsts=other_firsts,
         )
+
+    def check_budget(self, per_unit: int) -> None:
+        """Refuse, before any search, a budget that cannot be met or that takes too much memory.
+
+        Args:
+            per_unit: Cells of the largest table for each cost.
+
+        Raises:
+            InfeasibleBudgetError: If no sequence of the graph can cost as much as asked for.
+            BudgetError: If the table would not fit.
+        """
+        if self.low > self.high:
+            raise infeasible(self)
+        check_room(self.high, per_unit)
 
     def words_of(self, columns: Iterable[int]) -> tuple[int, ...]:
         """Translate candidate columns to vocabulary ids.
@@ -248,15 +261,14 @@ def _spendable(problem: SearchProblem) -> tuple[int, int]:
     least, most = np.full(n, np.inf), np.full(n, -np.inf)
     for j in range(1, last):
         possible = problem.word_logp[j] > -np.inf
-        if not possible.any():
-            continue
+        firsts, costs = problem.first[possible], problem.cost[possible]
+        firsts, costs = firsts[firsts < NEVER], costs[costs < NEVER]
         before = [i for i in range(1, j) if problem.link_logp[i, j] > -np.inf]
-        if problem.link_logp[0, j] > -np.inf:
-            least[j] = problem.first[possible].min()
-            most[j] = problem.first[possible].max()
-        if before:
-            least[j] = min(least[j], least[before].min() + problem.cost[possible].min())
-            most[j] = max(most[j], most[before].max() + problem.cost[possible].max())
+        if problem.link_logp[0, j] > -np.inf and firsts.size:
+            least[j], most[j] = firsts.min(), firsts.max()
+        if before and costs.size:
+            least[j] = min(least[j], least[before].min() + costs.min())
+            most[j] = max(most[j], most[before].max() + costs.max())
     ends = np.arange(1, last)
     if not problem.any_ending:
         ends = ends[problem.link_logp[1:last, last] > -np.inf]

@@ -53,8 +53,7 @@ class PathSampler:
             InfeasibleBudgetError: If no sequence meets the budget.
         """
         problem = SearchProblem.build(dag, options)
-        if problem.low > problem.high:
-            raise infeasible(problem)
+        problem.check_budget(dag.n_vertices)
         self._problem = problem
         self._generator = np.random.default_rng(options.seed)
         self._closing = np.zeros(dag.n_vertices)

@@ -106,7 +106,8 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
         options: Costs, budget ("at most"), limits of the search.
 
     Returns:
-        The best hypothesis by limit, ascending; limits that no sequence meets are left out.
+        The best hypothesis by limit, ascending; limits that no sequence meets are left out, and
+        those above all that the graph can spend, for which the last one stands.
 
     Raises:
         BudgetError: If the budget has a minimum.
@@ -120,10 +121,10 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
     graph = restricted(dag, options)
     tables = SearchTables.build(graph, options)
     found: dict[int, Hypothesis] = {}
-    limit = options.budget.high
+    limit = tables.high
     while limit >= 0:
         started = time.perf_counter()
-        search = _searched(tables, options, started, high=min(limit, tables.high))
+        search = _searched(tables, options, started, high=limit)
         best = search.results(graph)
         if not best:
             break

@@ -43,8 +43,7 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
     """
     refuse_constraints(options, "seqmap-table")
     problem = SearchProblem.build(dag, options)
-    if problem.low > problem.high:
-        raise infeasible(problem)
+    problem.check_budget(dag.n_vertices * options.beam_size)
     n_top = min(options.words_per_vertex or dag.n_candidates, dag.n_candidates)
     links = np.exp(problem.link_logp, dtype=np.float64)
     columns, lengths = fill_table(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.decoding.costs import check_room, most_spent
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.torch_words import best_words
 from sumfit.errors import ConfigError, MissingExtraError
@@ -60,16 +61,17 @@ class DeviceCosts:
             _on_device(cost, place) for cost in (self.distinct, self.first_distinct)
         )
 
-    def reachable(self, n: int) -> int:
-        """Greatest total that a sequence of ``n`` words can have.
+    def reachable(self, n: int, high: int) -> int:
+        """Bound what a sequence of ``n`` words within a budget can cost.
 
         Args:
             n: Most words.
+            high: The budget.
 
         Returns:
-            The total.
+            A total that no sequence exceeds, at most ``high``.
         """
-        return int(self.first_distinct[-1]) + (n - 1) * int(self.distinct[-1])
+        return most_spent(high, n, (self.distinct,), (self.first_distinct,))
 
     def up_to(self, most: int) -> tuple[int, int]:
         """Count the distinct costs that a budget can pay.
@@ -223,9 +225,14 @@ class DAGBatch:
 
         Returns:
             The batch.
+
+        Raises:
+            BudgetError: If the table of one graph over every cost would not fit.
         """
         device = word_ids.device
-        most = min(max(budget.high for budget in budgets), costs.reachable(word_logp.shape[1]))
+        n = word_logp.shape[1]
+        most = costs.reachable(n, max(budget.high for budget in budgets))
+        check_room(most, n)
         low = _budgets([min(budget.low, most + 1) for budget in budgets], device)
         high = _budgets([min(budget.high, most) for budget in budgets], device)
         plain, first = costs.up_to(most)

@@ -20,7 +20,7 @@ from sumfit.length.units import UNITS, Unit, UnitLike, counted, get_unit
 
 __all__ = ["FORBIDDEN", "PieceTable", "UnitCosts", "unit_costs"]
 
-FORBIDDEN = 100_000
+FORBIDDEN = 2**31 - 1
 """Cost of a piece that no limit can pay for, such as one outside the SMS alphabet."""
 
 IntArray = npt.NDArray[np.int32]
@@ -107,8 +107,8 @@ class _Pieces:
     def total(self, per_byte: npt.NDArray[np.generic]) -> IntArray:
         """``(V,)`` sum of a value of each byte over each piece."""
         running = np.concatenate(([0], np.cumsum(per_byte, dtype=np.int64)))
-        total: IntArray = (running[self.ends] - running[self.starts]).astype(np.int32)
-        return total
+        total = np.minimum(running[self.ends] - running[self.starts], FORBIDDEN)
+        return total.astype(np.int32)  # type: ignore[no-any-return]
 
 
 def _compute(piece_bytes: tuple[bytes, ...], unit: Unit) -> UnitCosts:
@@ -128,8 +128,8 @@ def _compute(piece_bytes: tuple[bytes, ...], unit: Unit) -> UnitCosts:
     refine = _COST_OF_CHARACTER.get(unit.name)
     if refine is not None:
         _refine(cost, pieces, refine)
-    first_cost = cost - pieces.has_space
-    return UnitCosts(cost, first_cost.astype(np.int32), exact=unit.name in _EXACT)
+    first_cost = np.where(cost < FORBIDDEN, cost - pieces.has_space, cost).astype(np.int32)
+    return UnitCosts(cost, first_cost, exact=unit.name in _EXACT)
 
 
 def _refine(cost: IntArray, pieces: _Pieces, of_character: Callable[[str], int]) -> None:
@@ -139,7 +139,7 @@ def _refine(cost: IntArray, pieces: _Pieces, of_character: Callable[[str], int])
         text = piece.decode("utf-8", "ignore")
         n_whole = len(text.encode("utf-8"))
         if n_whole == len(piece):
-            cost[i] = sum(map(of_character, text))
+            cost[i] = min(sum(map(of_character, text)), FORBIDDEN)
 
 
 def _costs_of_function(pieces: _Pieces, unit: Unit) -> UnitCosts:

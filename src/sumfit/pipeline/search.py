@@ -179,7 +179,7 @@ class GraphSearch:
         found = decode_all_lengths(self.dag, **settings)
         results: list[Candidate | None] = []
         for request, budget in zip(requests, spendable, strict=True):
-            hypothesis = found.get(budget.high)
+            hypothesis = found.get(min(budget.high, max(found)))
             kept = self.verified([hypothesis] if hypothesis else [], request, longest)[0]
             if kept and not self.is_certain(costs, request):
                 kept = [without_proof(candidate) for candidate in kept]
