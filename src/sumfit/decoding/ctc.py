@@ -80,6 +80,8 @@ def ctc_decode(
         InfeasibleBudgetError: If no string meets the budget.
     """
     frames = _checked_frames(log_probs, blank)
+    if method not in CTC_METHODS:
+        raise ConfigError(f"method must be one of {', '.join(CTC_METHODS)}, was {method!r}")
     options = DecodeOptions(
         unit_cost=unit_cost,  # type: ignore[arg-type]
         budget=budget,
@@ -89,17 +91,9 @@ def ctc_decode(
         words_per_vertex=labels_per_frame,
         n_best=n_best,
     )
-    if options.unit_cost.shape != (frames.shape[1],):
-        raise BudgetError(
-            f"unit_cost must be (V,) = ({frames.shape[1]},), was {options.unit_cost.shape}; "
-            "give one cost per label"
-        )
-    if method == "alignment":
-        found = _by_alignment(frames, blank, options)
-    elif method == "prefix-beam":
-        found = _by_prefix_beam(frames, blank, options)
-    else:
-        raise ConfigError(f"method must be one of {', '.join(CTC_METHODS)}, was {method!r}")
+    _check_costs(frames, options)
+    search = _by_alignment if method == "alignment" else _by_prefix_beam
+    found = search(frames, blank, options)
     if not found:
         raise InfeasibleBudgetError(
             f"no string of {frames.shape[0]} frames costs {budget.low} to {budget.high}; "
@@ -143,6 +137,14 @@ def _checked_frames(log_probs: npt.ArrayLike, blank: int) -> Frames:
     if not 0 <= blank < frames.shape[1]:
         raise GraphError(f"blank must be a label 0..{frames.shape[1] - 1}, was {blank}")
     return frames
+
+
+def _check_costs(frames: Frames, options: DecodeOptions) -> None:
+    if options.unit_cost.shape != (frames.shape[1],):
+        raise BudgetError(
+            f"unit_cost must be (V,) = ({frames.shape[1]},), was {options.unit_cost.shape}; "
+            "give one cost per label"
+        )
 
 
 def _by_alignment(frames: Frames, blank: int, options: DecodeOptions) -> list[Hypothesis]:

@@ -62,6 +62,50 @@ def _kept(nodes, reached, mass, bonus, beam_size):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
+def _room(size):  # type: ignore[no-untyped-def]
+    """Empty tables of prefixes: nodes, mass (by end), the frame that last reached each, from 1."""
+    nodes = np.empty((size, 6), dtype=np.int64)
+    return nodes, np.full((size, 2), -np.inf), np.zeros(size, dtype=np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _step(  # type: ignore[no-untyped-def]
+    frame, top, t, blank, cost, first, high, nodes, n_nodes, mass, seen, now, held
+):
+    """Read one frame: add up the mass of every prefix it leads to, making those that are new."""
+    n_top = top.shape[0]
+    reached = np.empty(now.shape[0] * (n_top + 1), dtype=np.int64)
+    n_reached = 0
+    for i in range(now.shape[0]):
+        node = now[i]
+        in_blank, in_label = held[i, 0], held[i, 1]
+        whole = _log_add(in_blank, in_label)
+        if seen[node] <= t:
+            seen[node] = t + 1
+            reached[n_reached] = node
+            n_reached += 1
+        mass[node, 0] = _log_add(mass[node, 0], whole + frame[blank])
+        last = nodes[node, _LABEL]
+        if node > 0:
+            mass[node, 1] = _log_add(mass[node, 1], in_label + frame[last])
+        for m in range(n_top):
+            label = top[m]
+            if label == blank or frame[label] == -np.inf:
+                continue
+            spent = nodes[node, _COST] + (cost[label] if node > 0 else first[label])
+            before = in_blank if label == last else whole
+            if spent > high or before == -np.inf:
+                continue
+            child, n_nodes = _child(nodes, n_nodes, node, label, spent)
+            if seen[child] <= t:
+                seen[child] = t + 1
+                reached[n_reached] = child
+                n_reached += 1
+            mass[child, 1] = _log_add(mass[child, 1], before + frame[label])
+    return reached[:n_reached], n_nodes
+
+
+@njit(cache=True, nogil=True)
 def prefix_beam(  # type: ignore[no-untyped-def]
     log_probs, blank, top, cost, first, low, high, bonus, beam_size
 ):
@@ -73,54 +117,23 @@ def prefix_beam(  # type: ignore[no-untyped-def]
     the score, the exact log-probability, the cost, the length, and the (padded) labels.
     """
     n_frames, n_top = top.shape
-    nodes = np.empty((1024, 6), dtype=np.int64)
+    nodes, mass, seen = _room(1024)
     nodes[0] = np.array([-1, -1, 0, 0, -1, -1])
     n_nodes = 1
-    mass = np.full((1024, 2), -np.inf)
-    seen = np.zeros(1024, dtype=np.int64)  # the frame that last reached a prefix, from 1
     now = np.zeros(1, dtype=np.int64)
-    now_mass = np.zeros((1, 2))
-    now_mass[0, 1] = -np.inf
+    held = np.zeros((1, 2))
+    held[0, 1] = -np.inf
     for t in range(n_frames):
         need = n_nodes + now.shape[0] * n_top
         if need > nodes.shape[0]:
-            size = max(need, 2 * nodes.shape[0])
-            grown = np.empty((size, 6), dtype=np.int64)
-            grown[:n_nodes] = nodes[:n_nodes]
-            nodes = grown
-            mass = np.full((size, 2), -np.inf)
-            seen = np.zeros(size, dtype=np.int64)
-        reached = np.empty(now.shape[0] * (n_top + 1), dtype=np.int64)
-        n_reached = 0
-        for i in range(now.shape[0]):
-            node = now[i]
-            in_blank, in_label = now_mass[i, 0], now_mass[i, 1]
-            whole = _log_add(in_blank, in_label)
-            if seen[node] <= t:
-                seen[node] = t + 1
-                reached[n_reached] = node
-                n_reached += 1
-            mass[node, 0] = _log_add(mass[node, 0], whole + log_probs[t, blank])
-            last = nodes[node, _LABEL]
-            if node > 0:
-                mass[node, 1] = _log_add(mass[node, 1], in_label + log_probs[t, last])
-            for m in range(n_top):
-                label = top[t, m]
-                if label == blank or log_probs[t, label] == -np.inf:
-                    continue
-                spent = nodes[node, _COST] + (cost[label] if node > 0 else first[label])
-                before = in_blank if label == last else whole
-                if spent > high or before == -np.inf:
-                    continue
-                child, n_nodes = _child(nodes, n_nodes, node, label, spent)
-                if seen[child] <= t:
-                    seen[child] = t + 1
-                    reached[n_reached] = child
-                    n_reached += 1
-                mass[child, 1] = _log_add(mass[child, 1], before + log_probs[t, label])
-        reached = reached[:n_reached]
+            before = nodes
+            nodes, mass, seen = _room(max(need, 2 * before.shape[0]))
+            nodes[:n_nodes] = before[:n_nodes]
+        reached, n_nodes = _step(
+            log_probs[t], top[t], t, blank, cost, first, high, nodes, n_nodes, mass, seen, now, held
+        )
         now = _kept(nodes, reached, mass, bonus, beam_size)
-        now_mass = mass[now]
+        held = mass[now]
         for node in reached:
             mass[node, 0] = -np.inf
             mass[node, 1] = -np.inf
