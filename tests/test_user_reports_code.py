@@ -113,3 +113,19 @@ def test_a_model_is_data_and_no_program() -> None:
     for file in MODULES:
         tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
         assert loads_code(tree) == [], file
+
+
+def test_every_function_fits_on_a_screen() -> None:
+    """Functions of hundreds of lines could be neither read nor tested; kernels are one loop."""
+    long = []
+    for file in MODULES:
+        if "kernels" in file.as_posix():
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            n_documented = (ast.get_docstring(node, clean=False) or "").count("\n") + 1
+            assert node.end_lineno is not None
+            if node.end_lineno - node.lineno + 1 - n_documented > 50:
+                long.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name}")
+    assert long == []

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from sumfit.cli.endpoint_flags import EndpointFlags
+from sumfit.cli.options import with_flags
 from sumfit.errors import BudgetError
 from sumfit.evaluation.baselines import BaselineText, LLMBaseline, lead
-from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
+from sumfit.evaluation.endpoint import AnswerCache, Endpoint
 from sumfit.evaluation.files import read_sources
 from sumfit.length import resolve_budget
 
@@ -45,12 +47,9 @@ def lead_command(
 
 
 @app.command("llm")
+@with_flags(endpoint=EndpointFlags)
 def llm_command(
     texts: _Texts,
-    endpoint: Annotated[
-        str, typer.Option(help="OpenAI-compatible address, for example http://localhost:8080/v1")
-    ],
-    model: Annotated[str, typer.Option(help="Name of the model")],
     limit: _Limit = None,
     ratio: _Ratio = None,
     ratio_rule: _Rule = "floor",
@@ -63,22 +62,13 @@ def llm_command(
         Path, typer.Option(help="File of answers: appended to, and read again to resume")
     ] = Path("llm-answers.jsonl"),
     max_tokens: Annotated[int, typer.Option(help="Most tokens of an answer")] = 100,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for an answer")] = 60.0,
-    api_key_variable: Annotated[
-        str, typer.Option(help="Environment variable that holds the key")
-    ] = "OPENAI_API_KEY",
+    *,
+    endpoint: EndpointFlags,
 ) -> None:
     """Ask a language model that is told the limit; what is still too long is cut and marked."""
     sources = read_sources(texts, field=field)
     limits = _limits(sources, limit, ratio, ratio_rule, unit)
-    options = EndpointOptions(
-        base_url=endpoint,
-        model=model,
-        api_key_variable=api_key_variable,
-        max_tokens=max_tokens,
-        timeout_s=timeout,
-    )
-    with Endpoint(options, cache=AnswerCache(cache)) as asked:
+    with Endpoint(endpoint.options(max_tokens=max_tokens), cache=AnswerCache(cache)) as asked:
         _print(sources, limits, unit, LLMBaseline(asked, unit=unit, max_calls=calls))
 
 

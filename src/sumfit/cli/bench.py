@@ -12,7 +12,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -125,28 +125,14 @@ def bench(
         raise ConfigError(f"systems must be among {', '.join(_SYSTEMS)}, was {unknown[0]!r}")
     sources = list(read_sources(texts)) if texts else list(TEXTS)
     timed = [sources[i % len(sources)] for i in range(number)]
-    rows: list[tuple[str | float | int | None, ...]] = []
     budget = {"max_length": limit, "unit": unit}
     names = [name.strip() for name in backends.split(",")]
+    timing = _Timing(timed, warmup, budget)
+    rows: list[_Cells] = []
     for backend in names:
-        fit = _summarizer(model, backend, workers)
-        for name in chosen:
-            for mode in _MODES:
-                keywords = {**_SYSTEMS[name], **budget}
-                speed = measure_speed(fit, timed, mode=mode, n_warmup=warmup, **keywords)
-                shown = f"many, {fit.n_workers} threads" if mode == "many" else _ONE
-                rows.append(_row(name, fit.backend.name, shown, speed))
+        rows += timing.systems(_summarizer(model, backend, workers), chosen)
     for device in dict.fromkeys("cuda" if name == "cuda" else "cpu" for name in names):
-        loaded = load_baselines(baseline or (), device=device)
-        for label, row in ROWS.items():
-            if row.system not in loaded:
-                continue
-            trained = loaded[row.system]
-            for mode in _MODES:
-                keywords = {**row.keywords, **budget}
-                speed = measure_speed(trained, timed, mode=mode, n_warmup=warmup, **keywords)
-                shown = f"many, batches of {trained.batch_size}" if mode == "many" else _ONE
-                rows.append(_row(label, trained.name, shown, speed))
+        rows += timing.baselines(load_baselines(baseline or (), device=device))
     note = (
         f"{number} texts, {statistics.mean(len(t.split()) for t in timed):.0f} words each on "
         f"average; at most {limit} {unit}; {warmup} texts of warm-up; {machine()}"
@@ -156,6 +142,41 @@ def bench(
 
 _MODES: tuple[Mode, ...] = ("one", "many")
 _ONE = "one at a time"
+_Cells = tuple[str | float | int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Timing:
+    """Texts to time under one limit; makes the rows of the table."""
+
+    texts: Sequence[str]
+    n_warmup: int
+    budget: Mapping[str, Any]
+
+    def systems(self, fit: Summarizer, names: Sequence[str]) -> Iterator[_Cells]:
+        many = f"many, {fit.n_workers} threads"
+        for name in names:
+            yield from self._rows(name, fit, fit.backend.name, _SYSTEMS[name], many)
+
+    def baselines(self, loaded: Mapping[str, Baseline]) -> Iterator[_Cells]:
+        for label, row in ROWS.items():
+            if row.system in loaded:
+                trained = loaded[row.system]
+                many = f"many, batches of {trained.batch_size}"
+                yield from self._rows(label, trained, trained.name, row.keywords, many)
+
+    def _rows(
+        self,
+        label: str,
+        fit: Summarizer | Baseline,
+        backend: str,
+        keywords: Mapping[str, Any],
+        many: str,
+    ) -> Iterator[_Cells]:
+        for mode in _MODES:
+            asked = {**keywords, **self.budget}
+            speed = measure_speed(fit, self.texts, mode=mode, n_warmup=self.n_warmup, **asked)
+            yield _row(label, backend, many if mode == "many" else _ONE, speed)
 
 
 def measure_speed(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from sumfit.cli.options import with_flags
 from sumfit.evaluation import report
 from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.evaluation.files import (
@@ -27,6 +29,82 @@ from sumfit.evaluation.table import render
 __all__ = ["evaluate"]
 
 
+@dataclass(frozen=True)
+class RougeFlags:
+    """How ROUGE counts."""
+
+    measure: Annotated[
+        Literal["f1", "recall", "precision"], typer.Option(help="What ROUGE reports")
+    ] = "f1"
+    stem: Annotated[bool, typer.Option(help="Porter stemming")] = True
+    tokenizer: Annotated[
+        Literal["ascii", "unicode"], typer.Option(help="How ROUGE splits words")
+    ] = "ascii"
+    rouge_l: Annotated[
+        Literal["sentence", "summary"], typer.Option(help="Which ROUGE-L: rougeL or rougeLsum")
+    ] = "sentence"
+    multi: Annotated[
+        Literal["best", "mean", "jackknife", "pooled"],
+        typer.Option(help="What several references give"),
+    ] = "best"
+    max_bytes: Annotated[int | None, typer.Option(help="Cut at this many bytes before scoring")] = (
+        None
+    )
+    duc: Annotated[bool, typer.Option("--duc", help="DUC 2004: recall at 75 bytes, jackknife")] = (
+        False
+    )
+    samples: Annotated[int, typer.Option(help="Bootstrap samples")] = 1000
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap")] = 12345
+
+    def options(self) -> RougeOptions:
+        """The same for the library.
+
+        Returns:
+            Options of ROUGE, those of DUC 2004 in place of the others where asked.
+        """
+        return RougeOptions(
+            measure="recall" if self.duc else self.measure,
+            stem=self.stem,
+            tokenizer=self.tokenizer,
+            l_kind=self.rouge_l,
+            references="jackknife" if self.duc else self.multi,
+            max_bytes=75 if self.duc else self.max_bytes,
+            bootstrap=BootstrapOptions(n_samples=self.samples, seed=self.seed),
+        )
+
+
+@dataclass(frozen=True)
+class PromiseFlags:
+    """What else a summary should keep."""
+
+    unit: Annotated[str | None, typer.Option(help="Unit of the limit: words, chars, ...")] = None
+    limit: Annotated[int | None, typer.Option(help="Limit that all summaries had to keep")] = None
+    budget_rule: Annotated[str, typer.Option(help="Length rule in words, for the signature")] = ""
+    lexicon: Annotated[Path | None, typer.Option(help="File of known words, one a line")] = None
+    novelty: Annotated[
+        bool, typer.Option("--novelty", help="Measure word novelty and reordering too")
+    ] = False
+
+    def options(self, rouge: RougeOptions) -> EvaluationOptions:
+        """The same for the library.
+
+        Args:
+            rouge: How ROUGE counts.
+
+        Returns:
+            Options of the evaluation, the lexicon read from its file.
+        """
+        return EvaluationOptions(
+            rouge=rouge,
+            unit=self.unit,
+            limit=self.limit,
+            budget_rule=self.budget_rule,
+            lexicon=load_lexicon(self.lexicon) if self.lexicon else None,
+            with_novelty=self.novelty,
+        )
+
+
+@with_flags(promises=PromiseFlags, rouge=RougeFlags)
 def evaluate(
     summaries: Annotated[
         str,
@@ -42,35 +120,6 @@ def evaluate(
     field: Annotated[str | None, typer.Option(help="Field of the summaries")] = None,
     reference_field: Annotated[str | None, typer.Option(help="Field of the references")] = None,
     source_field: Annotated[str | None, typer.Option(help="Field of the sources")] = None,
-    unit: Annotated[str | None, typer.Option(help="Unit of the limit: words, chars, ...")] = None,
-    limit: Annotated[int | None, typer.Option(help="Limit that all summaries had to keep")] = None,
-    budget_rule: Annotated[str, typer.Option(help="Length rule in words, for the signature")] = "",
-    measure: Annotated[
-        Literal["f1", "recall", "precision"], typer.Option(help="What ROUGE reports")
-    ] = "f1",
-    stem: Annotated[bool, typer.Option(help="Porter stemming")] = True,
-    tokenizer: Annotated[
-        Literal["ascii", "unicode"], typer.Option(help="How ROUGE splits words")
-    ] = "ascii",
-    rouge_l: Annotated[
-        Literal["sentence", "summary"], typer.Option(help="Which ROUGE-L: rougeL or rougeLsum")
-    ] = "sentence",
-    multi: Annotated[
-        Literal["best", "mean", "jackknife", "pooled"],
-        typer.Option(help="What several references give"),
-    ] = "best",
-    max_bytes: Annotated[
-        int | None, typer.Option(help="Cut at this many bytes before scoring")
-    ] = None,
-    duc: Annotated[
-        bool, typer.Option("--duc", help="DUC 2004: recall at 75 bytes, jackknife")
-    ] = False,
-    samples: Annotated[int, typer.Option(help="Bootstrap samples")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap")] = 12345,
-    lexicon: Annotated[Path | None, typer.Option(help="File of known words, one a line")] = None,
-    novelty: Annotated[
-        bool, typer.Option("--novelty", help="Measure word novelty and reordering too")
-    ] = False,
     items: Annotated[
         Path | None, typer.Option(help="File for the scores of each item, JSONL")
     ] = None,
@@ -81,26 +130,12 @@ def evaluate(
     format: Annotated[
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
+    *,
+    promises: PromiseFlags,
+    rouge: RougeFlags,
 ) -> None:
     """Score summaries: ROUGE with intervals, limits, endings, repetition, faithfulness."""
-    bootstrap = BootstrapOptions(n_samples=samples, seed=seed)
-    rouge_options = RougeOptions(
-        measure="recall" if duc else measure,
-        stem=stem,
-        tokenizer=tokenizer,
-        l_kind=rouge_l,
-        references="jackknife" if duc else multi,
-        max_bytes=75 if duc else max_bytes,
-        bootstrap=bootstrap,
-    )
-    options = EvaluationOptions(
-        rouge=rouge_options,
-        unit=unit,
-        limit=limit,
-        budget_rule=budget_rule,
-        lexicon=load_lexicon(lexicon) if lexicon else None,
-        with_novelty=novelty,
-    )
+    options = promises.options(rouge.options())
     gold = read_references(references, field=reference_field, source_field=source_field)
     name, texts = _summaries(summaries, field, input_format)
     check_paired(texts, gold, names=(f"summaries in {name}", "references"))

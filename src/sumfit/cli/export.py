@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -42,33 +42,37 @@ def export(
 ) -> None:
     """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch."""
     from sumfit.training.export import export_model
-    from sumfit.training.pieces import join_pieces
     from sumfit.training.reranking.files import export_reranker, is_reranker
-    from sumfit.training.start import start_directory
 
-    folder = start_directory(str(checkpoint))
-    if output is None and folder != checkpoint:
-        raise ConfigError("the embedded model is exported to where --output says; give it")
-    if not (folder / "model.safetensors").exists() and any(folder.glob("weights-*.safetensors")):
-        folder = join_pieces(folder, folder)
+    folder = _folder(checkpoint, has_output=output is not None)
     output = output or folder / "exported"
     precisions: tuple[Literal["int8", "fp32"], ...] = (
         ("int8", "fp32") if precision == "both" else (precision,)
     )
+    common: dict[str, Any] = {
+        "name": name,
+        "precisions": precisions,
+        "keep_weights": keep_weights,
+    }
     if is_reranker(folder):
-        target = export_reranker(
-            folder, output, name=name, precisions=precisions, keep_weights=keep_weights
-        )
+        target = export_reranker(folder, output, **common)
     else:
         target = export_model(
-            folder,
-            output,
-            lexicon=lexicon,
-            name=name,
-            precisions=precisions,
-            words_per_vertex=words_per_vertex,
-            keep_weights=keep_weights,
+            folder, output, lexicon=lexicon, words_per_vertex=words_per_vertex, **common
         )
     for file in sorted(target.iterdir()):
         print(f"{file.stat().st_size / 2**20:8.2f} MiB  {file.name}", file=sys.stderr)
     print(target)
+
+
+def _folder(checkpoint: Path, *, has_output: bool) -> Path:
+    """The folder that the argument means, its weights in one file."""
+    from sumfit.training.pieces import join_pieces
+    from sumfit.training.start import start_directory
+
+    folder = start_directory(str(checkpoint))
+    if not has_output and folder != checkpoint:
+        raise ConfigError("the embedded model is exported to where --output says; give it")
+    if not (folder / "model.safetensors").exists() and any(folder.glob("weights-*.safetensors")):
+        folder = join_pieces(folder, folder)
+    return folder

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from sumfit.cli.endpoint_flags import EndpointFlags
+from sumfit.cli.options import with_flags
 from sumfit.errors import ConfigError, DataFormatError
-from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
+from sumfit.evaluation.endpoint import AnswerCache, Endpoint
 from sumfit.evaluation.files import check_paired, read_sources, read_summaries
 from sumfit.evaluation.judge import Pair, judge_prompts
 from sumfit.evaluation.judge import judge as judge_pairs
@@ -18,50 +22,52 @@ from sumfit.evaluation.table import render
 __all__ = ["judge"]
 
 
+@dataclass(frozen=True)
+class PriceFlags:
+    """What asking costs, and whether that is all right."""
+
+    price_in: Annotated[float, typer.Option(help="Price of a million tokens of questions")] = 0.0
+    price_out: Annotated[float, typer.Option(help="Price of a million tokens of answers")] = 0.0
+    estimate_only: Annotated[
+        bool, typer.Option("--estimate", help="Print the cost estimate and stop")
+    ] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before paying")] = False
+
+
+@with_flags(endpoint=EndpointFlags, price=PriceFlags)
 def judge(
     ours: Annotated[Path, typer.Argument(help="Summaries of the system judged")],
     theirs: Annotated[Path, typer.Argument(help="Summaries of the system to compare with")],
     sources: Annotated[
         Path, typer.Option("--sources", "-s", help="The texts summarised, in the same order")
     ],
-    endpoint: Annotated[
-        str, typer.Option(help="OpenAI-compatible address, for example http://localhost:8080/v1")
-    ],
-    model: Annotated[str, typer.Option(help="Name of the judging model")],
     cache: Annotated[
         Path, typer.Option(help="File of answers: appended to, and read again to resume")
     ] = Path("judge-answers.jsonl"),
     field: Annotated[str | None, typer.Option(help="Field of the summaries")] = None,
     source_field: Annotated[str | None, typer.Option(help="Field of the sources")] = None,
     first: Annotated[int | None, typer.Option(help="Judge the first N pairs only", min=1)] = None,
-    price_in: Annotated[float, typer.Option(help="Price of a million tokens of questions")] = 0.0,
-    price_out: Annotated[float, typer.Option(help="Price of a million tokens of answers")] = 0.0,
-    estimate_only: Annotated[
-        bool, typer.Option("--estimate", help="Print the cost estimate and stop")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before paying")] = False,
     max_tokens: Annotated[int, typer.Option(help="Most tokens of an answer")] = 16,
     parallel: Annotated[int, typer.Option(help="Requests at once")] = 4,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for an answer")] = 60.0,
-    retries: Annotated[int, typer.Option(help="Further tries after a failure")] = 5,
-    api_key_variable: Annotated[
-        str, typer.Option(help="Environment variable that holds the key")
-    ] = "OPENAI_API_KEY",
     format: Annotated[
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
+    *,
+    endpoint: EndpointFlags,
+    price: PriceFlags,
 ) -> None:
     """Compare two systems by a language model: win, loss and tie over four questions a pair."""
     pairs = _pairs(ours, theirs, sources, field=field, source_field=source_field)[:first]
-    options = EndpointOptions(
-        base_url=endpoint,
-        model=model,
-        api_key_variable=api_key_variable,
-        max_tokens=max_tokens,
-        timeout_s=timeout,
-        max_retries=retries,
-        n_parallel=parallel,
-    )
+    options = endpoint.options(max_tokens=max_tokens, n_parallel=parallel)
+    with Endpoint(options, cache=AnswerCache(cache)) as asked:
+        if not _is_agreed(pairs, asked, price):
+            return
+        result = judge_pairs(pairs, asked)
+    typer.echo(render([result.table((ours.stem, theirs.stem))], format))
+
+
+def _is_agreed(pairs: Sequence[Pair], asked: Endpoint, price: PriceFlags) -> bool:
+    """Say what asking costs; whether to go on."""
     to_ask = [pair for pair in pairs if not pair.is_identical]
     if len(to_ask) < len(pairs):
         n_same = len(pairs) - len(to_ask)
@@ -69,20 +75,16 @@ def judge(
             f"{n_same} of {len(pairs)} pairs are identical summaries: ties, not asked about",
             err=True,
         )
-    with Endpoint(options, cache=AnswerCache(cache)) as asked:
-        questions = [
-            [{"role": "user", "content": prompt}]
-            for pair in to_ask
-            for prompt in judge_prompts(pair)
-        ]
-        estimate = asked.estimate(questions, price_in=price_in, price_out=price_out)
-        typer.echo(str(estimate), err=True)
-        if estimate_only:
-            return
-        if not yes and estimate.n_cached < estimate.n_requests:
-            _confirm()
-        result = judge_pairs(pairs, asked)
-    typer.echo(render([result.table((ours.stem, theirs.stem))], format))
+    questions = [
+        [{"role": "user", "content": prompt}] for pair in to_ask for prompt in judge_prompts(pair)
+    ]
+    estimate = asked.estimate(questions, price_in=price.price_in, price_out=price.price_out)
+    typer.echo(str(estimate), err=True)
+    if price.estimate_only:
+        return False
+    if not price.yes and estimate.n_cached < estimate.n_requests:
+        _confirm()
+    return True
 
 
 def _pairs(

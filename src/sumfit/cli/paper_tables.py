@@ -1,25 +1,24 @@
 """The paper's tables made again: which runs each needs, and our figures beside the paper's.
 
-Owns the rows. Rows that need a baseline or reranker that is not at hand are left out by name in
-the notes; any row can be filled from a file of summaries instead.
+Owns the rows. Does not own how a table of ROUGE scores is laid out (`sumfit.cli.paper_overlap`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sumfit.cli.bench import machine, measure_speed
 from sumfit.cli.paper_baselines import CTC_SUM, ROWS, profile_of
-from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, NEURAL, OURS, Reproduction, Row
+from sumfit.cli.paper_overlap import filled, left_out, overlap_table
+from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, NEURAL, OURS, Reproduction
 from sumfit.errors import ConfigError
 from sumfit.evaluation import paper
 from sumfit.evaluation.alignment import Aligner
-from sumfit.evaluation.fidelity import fidelity
 from sumfit.evaluation.judge import Pair, judge
 from sumfit.evaluation.novelty import novelty
 from sumfit.evaluation.paper import PaperRow
-from sumfit.evaluation.rouge import METRICS, RougeOptions, compare_rouge, rouge
+from sumfit.evaluation.rouge import RougeOptions
 from sumfit.evaluation.table import Cell, Table
 from sumfit.pipeline import Summarizer
 
@@ -27,17 +26,6 @@ if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline
 
 __all__ = ["MAKERS"]
-
-_COLUMNS = (
-    "model",
-    "% truncate",
-    *METRICS,
-    "R-Sum low",
-    "R-Sum high",
-    "length",
-    "broken %",
-    *(f"paper {metric}" for metric in METRICS),
-)
 
 
 def table1(made: Reproduction) -> list[Table]:
@@ -51,7 +39,7 @@ def table1(made: Reproduction) -> list[Table]:
     """
     extra = _extra(made)
     return [
-        _overlap(
+        overlap_table(
             made,
             f"Table 1, {ratio * 100:g} %",
             ratio,
@@ -72,7 +60,7 @@ def table2(made: Reproduction) -> list[Table]:
         The table.
     """
     rows = {**paper.DUC, **dict.fromkeys(_extra(made))}
-    return [_overlap(made, "Table 2, DUC 2004, 20 %", 0.20, rows, RougeOptions.duc())]
+    return [overlap_table(made, "Table 2, DUC 2004, 20 %", 0.20, rows, RougeOptions.duc())]
 
 
 def table4(made: Reproduction) -> list[Table]:
@@ -107,7 +95,7 @@ def table4(made: Reproduction) -> list[Table]:
     notes = (
         f"judge: {made.endpoint.model}, the paper's was gpt-4-0125-preview; n: {len(made.part)}",
     )
-    return [Table("Table 4, 25 %", columns, tuple(rows), (*notes, *_left_out(missing)))]
+    return [Table("Table 4, 25 %", columns, tuple(rows), (*notes, *left_out(missing)))]
 
 
 def table5(made: Reproduction) -> list[Table]:
@@ -123,7 +111,7 @@ def table5(made: Reproduction) -> list[Table]:
     systems: dict[str, list[list[str]]] = {}
     missing = []
     first = (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED)
-    for name in (*first, *(name for name in _filled(made) if name not in first)):
+    for name in (*first, *(name for name in filled(made) if name not in first)):
         found = made.row(name, 0.25)
         if found is None:
             missing.append(name)
@@ -144,7 +132,7 @@ def table5(made: Reproduction) -> list[Table]:
         "used FastAlign, so compare rows, not columns",
         f"n: {len(made.part)}; words are split at white space and lower-cased",
     )
-    return [Table("Table 5, 25 %", columns, tuple(rows), (*notes, *_left_out(missing)))]
+    return [Table("Table 5, 25 %", columns, tuple(rows), (*notes, *left_out(missing)))]
 
 
 def table6(made: Reproduction) -> list[Table]:
@@ -160,11 +148,11 @@ def table6(made: Reproduction) -> list[Table]:
     rows: list[tuple[Cell, ...]] = []
     missing = []
     names = (*paper.SPEED, EXACT, CONSTRAINED, MBR, NEURAL)
-    for name in (*names, *(name for name in _filled(made) if name not in names)):
+    for name in (*names, *(name for name in filled(made) if name not in names)):
         fit: Summarizer | Baseline = made.runner.summarizer
         backend, profile = made.runner.summarizer.backend.name, made.profile
         keywords = made.keywords(name)
-        if name in _filled(made):
+        if name in filled(made):
             fit = made.baselines[ROWS[name].system]
             backend, profile = fit.name, profile_of(fit)
             keywords = dict(ROWS[name].keywords)
@@ -185,7 +173,7 @@ def table6(made: Reproduction) -> list[Table]:
         rows.append((name, backend, speed.sentences_per_s, speed.words_per_s, *figures))
     columns = ("model", "backend", "sentences/s", "words/s", "paper sentences/s", "paper words/s")
     note = f"{made.n_speed} texts after warm-up, {machine()}"
-    return [Table("Table 6", columns, tuple(rows), (note, *_left_out(missing)))]
+    return [Table("Table 6", columns, tuple(rows), (note, *left_out(missing)))]
 
 
 def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], list[Table]]:
@@ -210,7 +198,7 @@ def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], l
                 settings[row] = keywords
         rows = {**paper.ABLATIONS[name], EXACT: None}
         title = f"Table {name[-1]}, {paper.TABLES[name]}, 25 %"
-        return [_overlap(made, title, 0.25, rows, RougeOptions(), settings)]
+        return [overlap_table(made, title, 0.25, rows, RougeOptions(), settings)]
 
     return make
 
@@ -230,7 +218,7 @@ def table9(made: Reproduction) -> list[Table]:
     rows: dict[str, PaperRow | None] = {paper.NO_RERANKER: None, **paper.ABLATIONS["table9"]}
     rows |= {name: None for name in settings if name not in rows}
     title = f"Table 9, {paper.TABLES['table9']}, 25 %, V = 5 (the paper's K: 10)"
-    return [_overlap(made, title, 0.25, rows, RougeOptions(), settings)]
+    return [overlap_table(made, title, 0.25, rows, RougeOptions(), settings)]
 
 
 MAKERS: dict[str, Callable[[Reproduction], list[Table]]] = {
@@ -245,88 +233,7 @@ MAKERS: dict[str, Callable[[Reproduction], list[Table]]] = {
 }
 
 
-def _overlap(
-    made: Reproduction,
-    title: str,
-    ratio: float,
-    rows: Mapping[str, PaperRow | None],
-    options: RougeOptions,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Table:
-    """A table of ROUGE scores with the paper's beside them."""
-    rule = f"exactly floor({ratio:g}(n+2))+1 words, ending {made.ending}"
-    limits = made.limits(ratio)
-    results, shown, missing, notes = {}, [], [], []
-    shorter: list[str] = []
-    for name, figures in rows.items():
-        own = (settings or {}).get(name)
-        if own is not None and own.get("rerank", "") is None:
-            found: Row | None = None
-        elif own is not None:
-            items = made.run(ratio, own)
-            found = Row.of(items)
-        else:
-            found = made.row(name, ratio)
-        if found is None:
-            missing.append(name)
-            continue
-        result = rouge(found.texts, made.part.references, options=options, budget_rule=rule)
-        kept = fidelity(found.texts, limits=limits, truncated=found.truncated)
-        if found.n_shorter:
-            shorter.append(f"{name} {found.n_shorter}")
-        results[name] = result
-        total = result.scores["R-Sum"]
-        shown.append(
-            (
-                name,
-                100 * kept.truncated,
-                *(result.scores[metric].value for metric in METRICS),
-                total.low,
-                total.high,
-                kept.mean_length,
-                100 * kept.violations,
-                *(figures.rouge if figures else (None,) * 4),
-            )
-        )
-    if results:
-        notes.append(f"`{next(iter(results.values())).signature}`")
-    if soft := [name for name in results if name in _filled(made) and not ROWS[name].is_exact]:
-        notes.append(
-            f"{'; '.join(soft)}: no length control, so at most that many words, cut after the last "
-            "whole word that fits (% truncate)"
-        )
-    if shorter:
-        notes.append(
-            f"of {len(made.part)} texts, so many have no output of exactly the length and take the "
-            f"best shorter one: {'; '.join(shorter)}"
-        )
-    base_name = paper.PATHMAP if paper.PATHMAP in results else paper.NO_RERANKER
-    base = results.get(base_name)
-    for name, result in results.items():
-        if base is not None and result is not base:
-            paired = compare_rouge(result, base)["R-Sum"]
-            notes.append(
-                f"{name} minus {base_name}: R-Sum {paired.delta:+.2f} "
-                f"({paired.low:+.2f} to {paired.high:+.2f}, p = {paired.p_value:.3f})"
-            )
-    return Table(title, _COLUMNS, tuple(shown), (*notes, *_left_out(missing)))
-
-
-def _left_out(names: Sequence[str]) -> tuple[str, ...]:
-    if not names:
-        return ()
-    return (
-        f"left out, each needs a trained baseline or reranker: {'; '.join(names)} "
-        "(give its directory with --baseline or --reranker, or summaries with --system NAME=FILE)",
-    )
-
-
-def _filled(made: Reproduction) -> list[str]:
-    """Rows that the baselines at hand fill."""
-    return [name for name, row in ROWS.items() if row.system in made.baselines]
-
-
 def _extra(made: Reproduction) -> tuple[str, ...]:
     """Rows of ours that the paper does not have."""
-    summed = (CTC_SUM,) if CTC_SUM in _filled(made) else ()
+    summed = (CTC_SUM,) if CTC_SUM in filled(made) else ()
     return (*summed, EXACT, CONSTRAINED, MBR, NEURAL)

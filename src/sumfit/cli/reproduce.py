@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from sumfit.cli.options import with_flags
 from sumfit.cli.paper_baselines import load_baselines
 from sumfit.cli.paper_data import read_test_set
 from sumfit.cli.paper_plots import write_plots
@@ -22,6 +24,65 @@ from sumfit.evaluation.table import Table, render
 __all__ = ["reproduce"]
 
 
+@dataclass(frozen=True)
+class RowFlags:
+    """What fills rows that the model alone cannot fill."""
+
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="Fill a row from a file: NAME=FILE, or NAME@25=FILE for one ratio"),
+    ] = None
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(help="Fill the rows of a trained baseline: its checkpoint, or NAME=DIR"),
+    ] = None
+    device: Annotated[
+        str | None, typer.Option(help="Torch device of baselines; a GPU if there is one")
+    ] = None
+    reranker: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Trained rerankers: DIR for the paper's, ours=DIR, or NAME=DIR with the name of a "
+            "row of table9"
+        ),
+    ] = None
+
+    def settings(self) -> dict[str, Any]:
+        """The same for `Reproduction`.
+
+        Returns:
+            Files, rerankers and baselines; the latter loaded.
+        """
+        return {
+            "files": parse_systems(self.system or []),
+            "rerankers": parse_rerankers(self.reranker or []),
+            "baselines": load_baselines(self.baseline or [], device=self.device),
+        }
+
+
+@dataclass(frozen=True)
+class JudgeFlags:
+    """Who judges pairs of summaries for table4."""
+
+    endpoint: Annotated[str | None, typer.Option(help="Chat endpoint of the judge")] = None
+    judge_model: Annotated[str, typer.Option(help="Name of the judging model")] = ""
+    cache: Annotated[Path, typer.Option(help="File of the judge's answers")] = Path(
+        "judge-answers.jsonl"
+    )
+
+    def opened(self) -> contextlib.AbstractContextManager[Endpoint | None]:
+        """The judge, if there is one.
+
+        Returns:
+            A context manager.
+        """
+        if self.endpoint is None:
+            return contextlib.nullcontext()
+        options = EndpointOptions(self.endpoint, self.judge_model)
+        return Endpoint(options, cache=AnswerCache(self.cache))
+
+
+@with_flags(rows=RowFlags, judge=JudgeFlags)
 def reproduce(
     table: Annotated[
         str | None, typer.Argument(help="table1, table2, table4 ... table9, or all")
@@ -36,77 +97,35 @@ def reproduce(
     model: Annotated[
         Path | None, typer.Option(help="Model directory; the default model if left out")
     ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(help="Fill a row from a file: NAME=FILE, or NAME@25=FILE for one ratio"),
-    ] = None,
-    baseline: Annotated[
-        list[str] | None,
-        typer.Option(help="Fill the rows of a trained baseline: its checkpoint, or NAME=DIR"),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Torch device of baselines; a GPU if there is one")
-    ] = None,
-    reranker: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Trained rerankers: DIR for the paper's, ours=DIR, or NAME=DIR with the name of a "
-            "row of table9"
-        ),
-    ] = None,
     ending: Annotated[
         Literal["eos", "any"], typer.Option(help="Objective; the paper's search used any")
     ] = "eos",
     first: Annotated[int | None, typer.Option(help="So many items, spread evenly", min=1)] = None,
     processes: Annotated[int | None, typer.Option(help="Processes; one per processor")] = None,
-    endpoint: Annotated[str | None, typer.Option(help="Chat endpoint of the judge")] = None,
-    judge_model: Annotated[str, typer.Option(help="Name of the judging model")] = "",
-    cache: Annotated[Path, typer.Option(help="File of the judge's answers")] = Path(
-        "judge-answers.jsonl"
-    ),
     plots: Annotated[
         Path | None, typer.Option(help="Directory for charts of tables 1 and 6, as SVG")
     ] = None,
     format: Annotated[
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
+    *,
+    rows: RowFlags,
+    judge: JudgeFlags,
 ) -> None:
     """Make tables of the paper again; rows that need a baseline not at hand are left out."""
     if list_:
-        rows = tuple(TABLES.items())
-        typer.echo(render([Table("Tables of the paper", ("table", "subject"), rows)], format))
+        known = Table("Tables of the paper", ("table", "subject"), tuple(TABLES.items()))
+        typer.echo(render([known], format))
         return
-    names = list(MAKERS) if table == "all" else [table or ""]
-    if names[0] not in MAKERS:
-        raise ConfigError(f"the table must be one of {', '.join(MAKERS)} or all, was {table!r}")
+    names = _names(table, has_judge=judge.endpoint is not None, has_duc=duc is not None)
     if data is None:
         raise ConfigError("give the test set with --data DIR; see sumfit reproduce --help")
-    if table == "all":
-        names = [
-            name
-            for name in names
-            if not (name == "table4" and endpoint is None) and not (name == "table2" and not duc)
-        ]
-    files = parse_systems(system or [])
-    baselines = load_baselines(baseline or [], device=device)
-    with contextlib.ExitStack() as stack:
-        runner = stack.enter_context(ModelRunner(model, n_processes=processes))
-        judge = None
-        if endpoint is not None:
-            options = EndpointOptions(endpoint, judge_model)
-            judge = stack.enter_context(Endpoint(options, cache=AnswerCache(cache)))
+    settings = {**rows.settings(), "ending": ending, "first": first}
+    with ModelRunner(model, n_processes=processes) as runner, judge.opened() as asked:
         made = {}
         for path in {data, duc or data}:
-            made[path] = Reproduction(
-                runner=runner,
-                part=read_test_set(path, first=first),
-                ending=ending,
-                files=files,
-                rerankers=parse_rerankers(reranker or []),
-                baselines=baselines,
-                endpoint=judge,
-                first=first,
-            )
+            part = read_test_set(path, first=first)
+            made[path] = Reproduction(runner=runner, part=part, endpoint=asked, **settings)
         tables = {
             name: MAKERS[name](made[duc or data] if name == "table2" else made[data])
             for name in names
@@ -114,3 +133,13 @@ def reproduce(
     if plots is not None:
         write_plots(plots, tables)
     typer.echo(render([part for parts in tables.values() for part in parts], format))
+
+
+def _names(table: str | None, *, has_judge: bool, has_duc: bool) -> list[str]:
+    """Tables to make: the one asked for, or all that what is at hand allows."""
+    if table != "all":
+        if table not in MAKERS:
+            raise ConfigError(f"the table must be one of {', '.join(MAKERS)} or all, was {table!r}")
+        return [table]
+    missing = ([] if has_judge else ["table4"]) + ([] if has_duc else ["table2"])
+    return [name for name in MAKERS if name not in missing]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -24,38 +25,64 @@ def _limit(help: str) -> typer.models.OptionInfo:
     return info
 
 
-@with_flags(model=ModelFlags)
-def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = _DEFAULT.host,
-    port: Annotated[int, typer.Option(help="Port; 0 for any free one.")] = _DEFAULT.port,
-    workers: Annotated[
-        int, _limit("Threads that summarise; 0 for one per core.")
-    ] = _DEFAULT.workers,
-    queue_size: Annotated[int, _limit("Texts that may wait.")] = _DEFAULT.queue_size,
-    max_batch: Annotated[int, _limit("Texts that a thread takes at once.")] = _DEFAULT.max_batch,
-    time_limit: Annotated[float, _limit("Seconds a request may take.")] = _DEFAULT.time_limit_s,
+def _access(help: str) -> typer.models.OptionInfo:
+    info: typer.models.OptionInfo = typer.Option(help=help, rich_help_panel=_ACCESS)
+    return info
+
+
+@dataclass(frozen=True)
+class ServerFlags:
+    """Where the server listens, what it accepts, and from whom."""
+
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = _DEFAULT.host
+    port: Annotated[int, typer.Option(help="Port; 0 for any free one.")] = _DEFAULT.port
+    workers: Annotated[int, _limit("Threads that summarise; 0 for one per core.")] = (
+        _DEFAULT.workers
+    )
+    queue_size: Annotated[int, _limit("Texts that may wait.")] = _DEFAULT.queue_size
+    max_batch: Annotated[int, _limit("Texts that a thread takes at once.")] = _DEFAULT.max_batch
+    time_limit: Annotated[float, _limit("Seconds a request may take.")] = _DEFAULT.time_limit_s
     search_time_limit: Annotated[
         float, _limit("Seconds for one summary's search; then the best so far.")
-    ] = _DEFAULT.search_time_limit_s,
-    max_body_bytes: Annotated[int, _limit("Largest request.")] = _DEFAULT.max_body_bytes,
-    max_texts: Annotated[int, _limit("Most texts in a request.")] = _DEFAULT.max_texts,
+    ] = _DEFAULT.search_time_limit_s
+    max_body_bytes: Annotated[int, _limit("Largest request.")] = _DEFAULT.max_body_bytes
+    max_texts: Annotated[int, _limit("Most texts in a request.")] = _DEFAULT.max_texts
     api_keys_file: Annotated[
         str | None,
-        typer.Option(
-            help="File with one accepted key a line; SUMFIT_API_KEYS works as well.",
-            rich_help_panel=_ACCESS,
-        ),
-    ] = None,
-    cors_origin: Annotated[
-        list[str] | None,
-        typer.Option(help="Web origin that may call; repeatable.", rich_help_panel=_ACCESS),
-    ] = None,
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option(help="Host name to answer to, * for any.", rich_help_panel=_ACCESS),
-    ] = None,
+        _access("File with one accepted key a line; SUMFIT_API_KEYS works as well."),
+    ] = None
+    cors_origin: Annotated[list[str] | None, _access("Web origin that may call; repeatable.")] = (
+        None
+    )
+    allowed_host: Annotated[list[str] | None, _access("Host name to answer to, * for any.")] = None
+
+    def options(self) -> ServerOptions:
+        """The same for the library.
+
+        Returns:
+            Options of the server, keys read from their file.
+        """
+        return ServerOptions(
+            host=self.host,
+            port=self.port,
+            workers=self.workers,
+            max_batch=self.max_batch,
+            queue_size=self.queue_size,
+            time_limit_s=self.time_limit,
+            search_time_limit_s=self.search_time_limit,
+            max_body_bytes=self.max_body_bytes,
+            max_texts=self.max_texts,
+            api_keys=read_api_keys(self.api_keys_file),
+            cors_origins=tuple(self.cors_origin or ()),
+            allowed_hosts=tuple(self.allowed_host or ()),
+        )
+
+
+@with_flags(server=ServerFlags, model=ModelFlags)
+def serve(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     *,
+    server: ServerFlags,
     model: ModelFlags,
 ) -> None:
     """Serve summaries over HTTP until told to stop.
@@ -69,23 +96,10 @@ def serve(
     The page is at /, the reference at /docs. The server listens on the loopback address and has
     no encryption: to offer it to others, put a reverse proxy in front and use API keys.
     """
-    options = ServerOptions(
-        host=host,
-        port=port,
-        workers=workers,
-        max_batch=max_batch,
-        queue_size=queue_size,
-        time_limit_s=time_limit,
-        search_time_limit_s=search_time_limit,
-        max_body_bytes=max_body_bytes,
-        max_texts=max_texts,
-        api_keys=read_api_keys(api_keys_file),
-        cors_origins=tuple(cors_origin or ()),
-        allowed_hosts=tuple(allowed_host or ()),
-    )
+    options = server.options()
     if not options.is_loopback and not options.api_keys:
-        print(f"warning: anyone who reaches {host} can use this server", file=sys.stderr)
+        print(f"warning: anyone who reaches {options.host} can use this server", file=sys.stderr)
     set_up_logging(log_level)
     summarizer = model.load(n_workers=1)
-    print(f"serving on http://{host}:{port}", file=sys.stderr)
+    print(f"serving on http://{options.host}:{options.port}", file=sys.stderr)
     run_server(summarizer, options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
@@ -25,57 +26,99 @@ __all__ = ["summarize"]
 _JOB = "File jobs (--output)"
 
 
-@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags)
-def summarize(
-    file: Annotated[str, typer.Argument(help="File of texts; - for standard input.")] = "-",
-    format: Annotated[
-        str, typer.Option("--format", help="Output: text, or jsonl for everything known.")
-    ] = "text",
+@dataclass(frozen=True)
+class RecordFlags:
+    """What to take out of each record."""
+
+    input_format: Annotated[
+        str | None,
+        typer.Option(help="lines, jsonl, csv, tsv or parquet; told from the name if not given."),
+    ] = None
+    field: Annotated[
+        str | None,
+        typer.Option("--field", "--source-column", help="Field of the text [text or source]."),
+    ] = None
+    limit_field: Annotated[
+        str | None, typer.Option(help="Field of each record's own limit, in --unit.")
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Field to carry into the JSONL output; repeatable."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class JobFlags:
+    """How a file becomes another one."""
+
     output: Annotated[
         str | None,
         typer.Option(
             "--output",
             "-o",
             help="File to write, its format by its name; resumable if FILE is one.",
+            rich_help_panel=_JOB,
         ),
-    ] = None,
-    input_format: Annotated[
-        str | None,
-        typer.Option(help="lines, jsonl, csv, tsv or parquet; told from the name if not given."),
-    ] = None,
-    field: Annotated[
-        str | None,
-        typer.Option("--field", "--source-column", help="Field of the text [text or source]."),
-    ] = None,
-    limit_field: Annotated[
-        str | None, typer.Option(help="Field of each record's own limit, in --unit.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="Field to carry into the JSONL output; repeatable."),
-    ] = None,
+    ] = None
+    processes: Annotated[
+        int, typer.Option(help="Processes of a file job.", rich_help_panel=_JOB)
+    ] = 1
+    output_field: Annotated[
+        str, typer.Option(help="Column of the summary in a job's output.", rich_help_panel=_JOB)
+    ] = "summary"
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Start a job again.", rich_help_panel=_JOB)
+    ] = False
+    engine: Annotated[
+        str, typer.Option(help="local, or ray for a cluster.", rich_help_panel=_JOB)
+    ] = "local"
+    gpus: Annotated[float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_JOB)] = (
+        0.0
+    )
+
+    def spec(self, file: str, record: RecordFlags, **settings: Any) -> JobSpec:
+        """The job that turns a file into the output.
+
+        Args:
+            file: The input.
+            record: What to take out of its records.
+            **settings: Further fields of `JobSpec`.
+
+        Returns:
+            The job.
+        """
+        return JobSpec(
+            input=Path(file),
+            output=Path(str(self.output)),
+            format=cast(Any, record.input_format),
+            field=record.field,
+            limit_field=record.limit_field,
+            output_field=self.output_field,
+            n_processes=self.processes,
+            engine=cast(Any, self.engine),
+            n_gpus=self.gpus,
+            restart=self.restart,
+            **settings,
+        )
+
+
+@with_flags(
+    record=RecordFlags, job=JobFlags, length=LengthFlags, summary=SummaryFlags, model=ModelFlags
+)
+def summarize(
+    file: Annotated[str, typer.Argument(help="File of texts; - for standard input.")] = "-",
+    format: Annotated[
+        str, typer.Option("--format", help="Output: text, or jsonl for everything known.")
+    ] = "text",
     workers: Annotated[
         int | None, typer.Option(help="Threads; one per processor if not given.")
     ] = None,
     batch_size: Annotated[
         int | None, typer.Option(help="Texts that a batching backend predicts at once.")
     ] = None,
-    processes: Annotated[
-        int, typer.Option(help="Processes of a file job.", rich_help_panel=_JOB)
-    ] = 1,
-    output_field: Annotated[
-        str, typer.Option(help="Column of the summary in a job's output.", rich_help_panel=_JOB)
-    ] = "summary",
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Start a job again.", rich_help_panel=_JOB)
-    ] = False,
-    engine: Annotated[
-        str, typer.Option(help="local, or ray for a cluster.", rich_help_panel=_JOB)
-    ] = "local",
-    gpus: Annotated[
-        float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_JOB)
-    ] = 0.0,
     *,
+    record: RecordFlags,
+    job: JobFlags,
     length: LengthFlags,
     summary: SummaryFlags,
     model: ModelFlags,
@@ -97,34 +140,21 @@ def summarize(
     """
     if format not in ("text", "jsonl"):
         raise ConfigError(f"--format must be text or jsonl, was {format!r}")
-    keywords = _lengths(length, limit_field)
-    if output not in (None, "-") and file != "-":
-        spec = JobSpec(
-            input=Path(file),
-            output=Path(str(output)),
-            options={**length.keywords(), **summary.keywords()},
-            model=model.model,
-            format=cast(Any, input_format),
-            field=field,
-            limit_field=limit_field,
-            output_field=output_field,
-            n_processes=processes,
-            engine=cast(Any, engine),
-            n_gpus=gpus,
-            restart=restart,
-        )
-        failures = _run_job(spec)
+    keywords = {**_lengths(length, record.limit_field), **summary.keywords()}
+    if job.output not in (None, "-") and file != "-":
+        options = {**length.keywords(), **summary.keywords()}
+        failures = _run_job(job.spec(file, record, options=options, model=model.model))
     else:
         items = read_items(
-            file, format=input_format, text_field=field, limit_field=limit_field, keep=keep or ()
+            file,
+            format=record.input_format,
+            text_field=record.field,
+            limit_field=record.limit_field,
+            keep=record.keep or (),
         )
         summarizer = model.load(n_workers=workers)
-        keywords |= summary.keywords()
-        failures = Failures(blank_is_good=format == "text")
-        with open_output(output) as stream, Progress("texts") as progress:
-            for item, results in _results(summarizer, items, keywords, limit_field, batch_size):
-                _write(stream, format, item, results, failures)
-                progress.advance(failures.n_failed)
+        results = _results(summarizer, items, keywords, record.limit_field, batch_size)
+        failures = _write_all(results, job.output, format)
     if failures.n_failed:
         print(failures.total(), file=sys.stderr)
         raise typer.Exit(1)
@@ -137,6 +167,17 @@ def _run_job(spec: JobSpec) -> Failures:
     resumed = f", {report.n_resumed} of them from an earlier run" if report.n_resumed else ""
     print(f"{report.n_records} records in {spec.output}{resumed}", file=sys.stderr)
     return report.failures
+
+
+def _write_all(
+    results: Iterator[tuple[Item, list[Summary]]], output: str | None, format: str
+) -> Failures:
+    failures = Failures(blank_is_good=format == "text")
+    with open_output(output) as stream, Progress("texts") as progress:
+        for item, summaries in results:
+            _write(stream, format, item, summaries, failures)
+            progress.advance(failures.n_failed)
+    return failures
 
 
 def _write(

@@ -27,6 +27,7 @@ Message = Mapping[str, str]
 
 _LOG = logging.getLogger(__name__)
 _BYTES_PER_TOKEN = 4  # of English text, for estimates alone
+_MOST_PARALLEL = 256  # a thread each
 _MAX_WAIT_S = 60.0
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
@@ -68,6 +69,8 @@ class EndpointOptions:
         for name, least in (("max_tokens", 1), ("n_parallel", 1), ("max_retries", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, was {getattr(self, name)}")
+        if self.n_parallel > _MOST_PARALLEL:
+            raise ConfigError(f"n_parallel must be at most {_MOST_PARALLEL}, was {self.n_parallel}")
         if self.timeout_s <= 0 or self.wait_s < 0:
             raise ConfigError(
                 f"timeout_s must be above 0 and wait_s at least 0, "

@@ -159,33 +159,18 @@ def resolve_budget(
         UnknownUnitError: If there is no such unit or preset.
         TypeError: If a keyword is not known.
     """
-    unknown = sorted(set(limits) - set(LIMIT_KEYWORDS))
-    if unknown:
-        raise TypeError(f"unknown keyword {unknown[0]!r}; length keywords are {_known()}")
-    given = {
-        name: value
-        for name, value in {**limits, "ratio": ratio, "preset": preset}.items()
-        if value is not None
-    }
+    given = _given({**limits, "ratio": ratio, "preset": preset})
     if ratio_rule != "floor" and "ratio" not in given:
         raise BudgetError(f"ratio_rule={ratio_rule!r} needs ratio=, for example ratio=0.25")
     keyword, minimum_keyword, is_exact = _one_specification(given, unit)
-    if keyword == "preset":
-        chosen = get_preset(given["preset"])
-        resolved, limit = get_unit(chosen.unit), chosen.limit
-    elif keyword == "ratio":
+    if keyword == "ratio":
         resolved = get_unit("words" if unit is None else unit)
         limit = _limit_of_ratio(given["ratio"], ratio_rule, resolved, source, tokenizer)
     else:
-        resolved = _unit_of_keyword(keyword, unit)
-        limit = _whole_number(keyword, given[keyword])
+        resolved, limit = _unit_and_limit(keyword, given[keyword], unit)
     minimum = limit if is_exact else 0
     if minimum_keyword:
-        minimum = _whole_number(minimum_keyword, given[minimum_keyword])
-        if minimum > limit:
-            raise ConflictingBudgetError(
-                f"{minimum_keyword}={minimum} is above {keyword}={limit}; swap them"
-            )
+        minimum = _minimum(minimum_keyword, given[minimum_keyword], keyword, limit)
     overhead = _overhead(resolved, prefix, suffix, tokenizer)
     reserve = _whole_number("reserve", reserve)
     room = limit - overhead - reserve
@@ -320,13 +305,33 @@ def _one_specification(
     return keyword, minimum, keyword.startswith("exact_")
 
 
-def _unit_of_keyword(keyword: str, unit: UnitLike | None) -> Unit:
+def _given(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords that have a value."""
+    unknown = sorted(set(keywords) - set(LIMIT_KEYWORDS))
+    if unknown:
+        raise TypeError(f"unknown keyword {unknown[0]!r}; length keywords are {_known()}")
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _unit_and_limit(keyword: str, value: Any, unit: UnitLike | None) -> tuple[Unit, int]:
+    """What a preset or a limit such as ``max_words`` says."""
+    if keyword == "preset":
+        chosen = get_preset(value)
+        return get_unit(chosen.unit), chosen.limit
     name = keyword.partition("_")[2]
-    if name != "length":
-        return get_unit(name)
-    if unit is None:
+    if name == "length" and unit is None:
         raise BudgetError(f"{keyword}= needs unit=, for example unit='chars'")
-    return get_unit(unit)
+    counted = unit if name == "length" and unit is not None else name
+    return get_unit(counted), _whole_number(keyword, value)
+
+
+def _minimum(keyword: str, value: Any, limit_keyword: str, limit: int) -> int:
+    minimum = _whole_number(keyword, value)
+    if minimum > limit:
+        raise ConflictingBudgetError(
+            f"{keyword}={minimum} is above {limit_keyword}={limit}; swap them"
+        )
+    return minimum
 
 
 def _whole_number(name: str, value: Any) -> int:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 from sumfit.errors import ConfigError, ModelFormatError
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
@@ -76,14 +77,7 @@ def export_model(
     if unknown or not precisions:
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
     weights = averaged_weights(checkpoint)
-    require_system(checkpoint, DAT.system)
-    model = DAT(read_architecture(checkpoint))
-    try:
-        model.load_state_dict({key: value.float() for key, value in weights.items()})
-        fields = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
-    except (RuntimeError, ValueError) as error:
-        raise ModelFormatError(f"{checkpoint} is damaged: {error}") from error
-    model.eval()
+    model, fields = _loaded(checkpoint, weights)
     config: dict[str, Any] = {"format": fields["format"]}
     config |= {key: fields[key] for key in _FIELDS if key in fields}
     config["name"] = name or fields.get("name", output.name)
@@ -104,14 +98,10 @@ def export_model(
         shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
-        candidates = [Path(lexicon)] if lexicon else []
-        candidates += [
-            folder / "lexicon.txt.xz" for folder in (output, checkpoint, checkpoint.parent)
-        ]
-        for source in candidates:
-            if source.is_file():
-                shutil.copyfile(source, part / "lexicon.txt.xz")
-                break
+        folders = (output, checkpoint, checkpoint.parent)
+        known = [Path(lexicon)] if lexicon else [folder / "lexicon.txt.xz" for folder in folders]
+        if words := next((file for file in known if file.is_file()), None):
+            shutil.copyfile(words, part / "lexicon.txt.xz")
         if (output / "README.md").is_file():
             shutil.copyfile(output / "README.md", part / "README.md")
 
@@ -121,3 +111,16 @@ def export_model(
         raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
     write_atomically(output, fill)
     return output
+
+
+def _loaded(checkpoint: Path, weights: Mapping[str, Tensor]) -> tuple[DAT, dict[str, Any]]:
+    """The network with these weights, and the fields of its ``config.json``."""
+    require_system(checkpoint, DAT.system)
+    model = DAT(read_architecture(checkpoint))
+    try:
+        model.load_state_dict({key: value.float() for key, value in weights.items()})
+        fields = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
+    except (RuntimeError, ValueError) as error:
+        raise ModelFormatError(f"{checkpoint} is damaged: {error}") from error
+    model.eval()
+    return model, fields

@@ -101,27 +101,11 @@ def make_lists(
     worker = Worker(spec)  # also compiles the search, which the other processes then find
     texts = Texts(spec, worker.model)
     output = Path(spec.lists)
-    n_parts = -(-len(texts.places) // spec.part_size)
-    meta = ListMeta(
-        format=FORMAT,
-        model=worker.model.config.name,
-        model_sha256=_fingerprint(Path(spec.model)),
-        tokenizer_sha256=worker.model.tokenizer.fingerprint,
-        data_sha256=texts.fingerprint,
-        data=texts.about,
-        settings=json.dumps(spec.settings(), sort_keys=True),
-        n_items=len(texts.places),
-        n_parts=n_parts,
-        profiles=texts.profiles,
-        seen_in_training=seen,
-        mbr_temperature=spec.mbr_temperature,
-        n_best=spec.n_best,
-        after_best=spec.after_best,
-    )
+    meta = _meta(spec, worker, texts, seen=seen)
     _claim(output, meta)
     if not (output / "tokenizer.json").exists():
         worker.model.tokenizer.save(output / "tokenizer.json")
-    mine = range(shard[0], n_parts, shard[1])
+    mine = range(shard[0], meta.n_parts, shard[1])
     todo = [number for number in mine if not part_path(output, number).exists()]
     failures: Counter[str] = Counter()
     n_made = 0
@@ -137,6 +121,25 @@ def make_lists(
                 rate = done / (time.monotonic() - started)
                 on_progress(done, sum(sizes), (sum(sizes) - done) / rate)
     return MakeReport(meta, n_made, len(mine) - len(todo), failures, time.monotonic() - started)
+
+
+def _meta(spec: NbestSpec, worker: Worker, texts: Texts, *, seen: bool) -> ListMeta:
+    return ListMeta(
+        format=FORMAT,
+        model=worker.model.config.name,
+        model_sha256=_fingerprint(Path(spec.model)),
+        tokenizer_sha256=worker.model.tokenizer.fingerprint,
+        data_sha256=texts.fingerprint,
+        data=texts.about,
+        settings=json.dumps(spec.settings(), sort_keys=True),
+        n_items=len(texts.places),
+        n_parts=-(-len(texts.places) // spec.part_size),
+        profiles=texts.profiles,
+        seen_in_training=seen,
+        mbr_temperature=spec.mbr_temperature,
+        n_best=spec.n_best,
+        after_best=spec.after_best,
+    )
 
 
 class _Maker:

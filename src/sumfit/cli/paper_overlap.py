@@ -1,0 +1,157 @@
+"""Tables of ROUGE scores as the paper has them: ours beside the paper's, and what is to be known.
+
+Owns columns and notes. Rows that need a baseline or reranker that is not at hand are left out by
+name in the notes; any row can be filled from a file of summaries instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sumfit.cli.paper_baselines import ROWS
+from sumfit.cli.paper_runs import Reproduction, Row
+from sumfit.evaluation import paper
+from sumfit.evaluation.fidelity import fidelity
+from sumfit.evaluation.paper import PaperRow
+from sumfit.evaluation.rouge import METRICS, RougeOptions, RougeResult, compare_rouge, rouge
+from sumfit.evaluation.table import Cell, Table
+
+__all__ = ["filled", "left_out", "overlap_table"]
+
+_COLUMNS = (
+    "model",
+    "% truncate",
+    *METRICS,
+    "R-Sum low",
+    "R-Sum high",
+    "length",
+    "broken %",
+    *(f"paper {metric}" for metric in METRICS),
+)
+
+
+def overlap_table(
+    made: Reproduction,
+    title: str,
+    ratio: float,
+    rows: Mapping[str, PaperRow | None],
+    options: RougeOptions,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Table:
+    """Score systems and lay their figures out beside the paper's.
+
+    Args:
+        made: What to make the rows from.
+        title: Title of the table.
+        ratio: Length of a summary as a share of its source's words.
+        rows: Names of the systems, each with the paper's figures if it has any.
+        options: How ROUGE counts.
+        settings: Keywords of the rows that are no usual system.
+
+    Returns:
+        The table.
+    """
+    rule = f"exactly floor({ratio:g}(n+2))+1 words, ending {made.ending}"
+    limits = made.limits(ratio)
+    results: dict[str, RougeResult] = {}
+    shown, missing, shorter = [], [], []
+    for name, figures in rows.items():
+        found = _found(made, ratio, name, (settings or {}).get(name))
+        if found is None:
+            missing.append(name)
+            continue
+        if found.n_shorter:
+            shorter.append(f"{name} {found.n_shorter}")
+        result = rouge(found.texts, made.part.references, options=options, budget_rule=rule)
+        results[name] = result
+        shown.append((name, *_cells(found, limits, result, figures)))
+    notes = (*_notes(made, results, shorter), *_differences(results), *left_out(missing))
+    return Table(title, _COLUMNS, tuple(shown), notes)
+
+
+def _found(
+    made: Reproduction, ratio: float, name: str, own: Mapping[str, Any] | None
+) -> Row | None:
+    """A system's summaries; ``None`` if what it needs is not at hand."""
+    if own is None:
+        return made.row(name, ratio)
+    if own.get("rerank", "") is None:
+        return None
+    return Row.of(made.run(ratio, own))
+
+
+def _cells(
+    found: Row, limits: Sequence[int], result: RougeResult, figures: PaperRow | None
+) -> tuple[Cell, ...]:
+    kept = fidelity(found.texts, limits=limits, truncated=found.truncated)
+    total = result.scores["R-Sum"]
+    return (
+        100 * kept.truncated,
+        *(result.scores[metric].value for metric in METRICS),
+        total.low,
+        total.high,
+        kept.mean_length,
+        100 * kept.violations,
+        *(figures.rouge if figures else (None,) * 4),
+    )
+
+
+def _notes(
+    made: Reproduction, results: Mapping[str, RougeResult], shorter: Sequence[str]
+) -> Iterator[str]:
+    """The signature, and which rows keep the length in another way."""
+    if results:
+        yield f"`{next(iter(results.values())).signature}`"
+    if soft := [name for name in results if name in filled(made) and not ROWS[name].is_exact]:
+        yield (
+            f"{'; '.join(soft)}: no length control, so at most that many words, cut after the last "
+            "whole word that fits (% truncate)"
+        )
+    if shorter:
+        yield (
+            f"of {len(made.part)} texts, so many have no output of exactly the length and take the "
+            f"best shorter one: {'; '.join(shorter)}"
+        )
+
+
+def _differences(results: Mapping[str, RougeResult]) -> Iterator[str]:
+    """What each system gains over PathMAP, or else over the paper's search without a reranker."""
+    base_name = paper.PATHMAP if paper.PATHMAP in results else paper.NO_RERANKER
+    base = results.get(base_name)
+    for name, result in results.items():
+        if base is not None and result is not base:
+            paired = compare_rouge(result, base)["R-Sum"]
+            yield (
+                f"{name} minus {base_name}: R-Sum {paired.delta:+.2f} "
+                f"({paired.low:+.2f} to {paired.high:+.2f}, p = {paired.p_value:.3f})"
+            )
+
+
+def left_out(names: Sequence[str]) -> tuple[str, ...]:
+    """Say which rows are missing, and how to fill them.
+
+    Args:
+        names: Names of the rows.
+
+    Returns:
+        One note, or none.
+    """
+    if not names:
+        return ()
+    return (
+        f"left out, each needs a trained baseline or reranker: {'; '.join(names)} "
+        "(give its directory with --baseline or --reranker, or summaries with --system NAME=FILE)",
+    )
+
+
+def filled(made: Reproduction) -> list[str]:
+    """Name the rows that the baselines at hand fill.
+
+    Args:
+        made: What the rows are made from.
+
+    Returns:
+        Names of rows.
+    """
+    return [name for name, row in ROWS.items() if row.system in made.baselines]
