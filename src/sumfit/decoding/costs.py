@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.costs import flag_costs
 from sumfit.errors import BudgetError
 
 __all__ = ["NEVER", "check_room", "costs_outside", "most_spent"]
@@ -41,6 +40,9 @@ def costs_outside(
     """
     most = min(high, int(cost.max(initial=0)))
     if most < _MOST_FLAGS:
+        # Only here: the options of a command are read without a compiler.
+        from sumfit.decoding.kernels.costs import flag_costs
+
         return np.asarray(flag_costs(cost, ids, most))
     is_outside = cost <= high
     is_outside[ids] = False
