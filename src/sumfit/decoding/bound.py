@@ -95,36 +95,28 @@ class SearchTables:
         if n == 0:
             raise InfeasibleBudgetError(_NO_WORD)
         made = _probabilities(dag, options)
-        rules = no_rules() if options.constraints is None else options.constraints.rules
-        kinds, joins, gains, needed = _context(dag, options)
-        ids = dag.word_ids
-        cost = options.unit_cost[ids].astype(np.int64)
-        first_cost = options.first_cost[ids].astype(np.int64)
-        low, high = options.budget.low, min(options.budget.high, NEVER - 1)
-        is_same = options.first_cost is options.unit_cost
-        others = _others(options.unit_cost, dag, made.other, high)
-        first_others = others if is_same else _others(options.first_cost, dag, made.other, high)
-        if high >= _LARGE:
-            high = most_spent(high, n, (cost, others), (first_cost, first_others))
+        costs, high = _costs(dag, options, made.other)
+        low = options.budget.low
         if low > high:
             raise infeasible(SearchProblem.build(dag, options))
-        steps = _steps(cost, high, kinds, joins, gains)
+        rules = no_rules() if options.constraints is None else options.constraints.rules
+        kinds, joins, gains, needed = _context(dag, options)
+        steps = first_steps = payable_steps(costs.cost, high, kinds, joins, gains)
+        if costs.first_cost is not costs.cost:
+            first_steps = payable_steps(costs.first_cost, high, kinds, joins, gains)
         graph = Graph(
             **made._asdict(),
-            other_costs=others,
-            other_first_costs=first_others,
-            ids=ids.astype(np.int64),
-            cost=cost,
-            first_cost=first_cost,
-            steps=steps,
-            first_steps=steps if is_same else _steps(first_cost, high, kinds, joins, gains),
+            **costs._asdict(),
+            ids=dag.word_ids.astype(np.int64),
+            steps=Steps(*steps),
+            first_steps=Steps(*first_steps),
             joins=joins,
             table=_NO_TABLE,
             scale=_NO_SCALE,
             needed=needed,
             spent=_NONE,
             spent_bit=_NONE,
-            n_repeats=np.zeros(cost.size, dtype=np.int64),
+            n_repeats=np.zeros(dag.n_candidates, dtype=np.int64),
             unit_bonus=float(options.unit_bonus),
         )
         return cls(_with_bounds(graph, rules, low, high), rules, low, high)
@@ -253,6 +245,28 @@ def _aligned(*shape: int) -> FloatArray:
     return room[skip : skip + size].reshape(shape)
 
 
+class _Costs(NamedTuple):
+    """The arrays of `Graph` of these names; one array for two where first words cost the same."""
+
+    cost: IntArray
+    first_cost: IntArray
+    other_costs: IntArray
+    other_first_costs: IntArray
+
+
+def _costs(dag: DAG, options: DecodeOptions, other: FloatArray) -> tuple[_Costs, int]:
+    """What words cost, and the most that is worth looking at."""
+    high = min(options.budget.high, NEVER - 1)
+    cost = first = options.unit_cost[dag.word_ids].astype(np.int64)
+    others = first_others = _others(options.unit_cost, dag, other, high)
+    if options.first_cost is not options.unit_cost:
+        first = options.first_cost[dag.word_ids].astype(np.int64)
+        first_others = _others(options.first_cost, dag, other, high)
+    if high >= _LARGE:
+        high = most_spent(high, dag.n_vertices - 2, (cost, others), (first, first_others))
+    return _Costs(cost, first, others, first_others), high
+
+
 def _others(cost: npt.NDArray[np.int32], dag: DAG, other: FloatArray, high: int) -> IntArray:
     """What words may cost that are no candidates and may have a probability above 0."""
     has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
@@ -275,13 +289,6 @@ def _context(
     for place in range(n_needed):
         gains[constraints.can_finish(place, dag.word_ids)] |= 1 << place
     return kinds, joins, gains, (1 << n_needed) - 1
-
-
-def _steps(
-    cost: IntArray, high: int, kinds: IntArray, joins: npt.NDArray[np.bool_], gains: IntArray
-) -> Steps:
-    """One step for each candidate that costs no more than the limit."""
-    return Steps(*payable_steps(cost, high, kinds, joins, gains))
 
 
 def _split(

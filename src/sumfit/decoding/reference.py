@@ -236,6 +236,9 @@ def bound(problem: Problem) -> list[list[float]]:
     return table
 
 
+_Column = list[dict[Words, dict[int, float]]]  # by cost: prefixes with their mass by vertex
+
+
 def seqmap_table(
     problem: Problem, *, beam_size: int, words_per_vertex: int, n_best: int = 1
 ) -> list[Scored]:
@@ -256,37 +259,13 @@ def seqmap_table(
     Returns:
         Sequences in the budget, rescored exactly, best first; empty if none was found.
     """
-    table: list[dict[Words, dict[int, float]]] = [{} for _ in range(problem.high + 1)]
+    table: _Column = [{} for _ in range(problem.high + 1)]
     table[0][()] = {0: 0.0}
     for s in problem.inner():
-        top = heapq.nsmallest(
-            words_per_vertex,
-            range(len(problem.ids)),
-            key=lambda v, row=problem.word[s]: (-row[v], v),  # type: ignore[misc]
-        )
-        grown: list[dict[Words, float]] = [{} for _ in table]
-        for spent, beams in enumerate(table):
-            for columns, mass in beams.items():
-                reach = log_add(u + problem.link[j][s] for j, u in mass.items())
-                for v in top:
-                    total = spent + (problem.cost[v] if columns else problem.first[v])
-                    value = reach + problem.word[s][v]
-                    if total <= problem.high and value > _IMPOSSIBLE:
-                        grown[total][(*columns, v)] = value
-        for spent, beams in enumerate(table):
-            merged = {columns: dict(mass) for columns, mass in beams.items() if columns}
-            for columns, value in grown[spent].items():
-                merged.setdefault(columns, {})[s] = value
-            kept = heapq.nsmallest(
-                beam_size,
-                merged.items(),
-                key=lambda item: (
-                    -log_add(item[1].values()) - problem.bonus * len(item[0]),
-                    item[0],
-                ),
-            )
-            table[spent] = {columns: mass for columns, mass in beams.items() if not columns}
-            table[spent].update(kept)
+        grown = _expand(problem, table, s, words_per_vertex)
+        table = [
+            _merge(problem, beams, grown[spent], s, beam_size) for spent, beams in enumerate(table)
+        ]
     found = [
         problem.scored(columns, spent)
         for spent in range(problem.low, problem.high + 1)
@@ -295,6 +274,43 @@ def seqmap_table(
     ]
     possible = [item for item in found if item.log_prob > _IMPOSSIBLE]
     return sorted(possible, key=lambda item: (-item.score, item.words))[:n_best]
+
+
+def _expand(
+    problem: Problem, table: _Column, s: int, words_per_vertex: int
+) -> list[dict[Words, float]]:
+    """By cost: every prefix of the last column longer by a word of vertex s, and its mass there."""
+    row = problem.word[s]
+    top = heapq.nsmallest(words_per_vertex, range(len(row)), key=lambda v: (-row[v], v))
+    grown: list[dict[Words, float]] = [{} for _ in table]
+    for spent, beams in enumerate(table):
+        for columns, mass in beams.items():
+            reach = log_add(u + problem.link[j][s] for j, u in mass.items())
+            for v in top:
+                total = spent + (problem.cost[v] if columns else problem.first[v])
+                value = reach + row[v]
+                if total <= problem.high and value > _IMPOSSIBLE:
+                    grown[total][(*columns, v)] = value
+    return grown
+
+
+def _merge(
+    problem: Problem,
+    beams: dict[Words, dict[int, float]],
+    grown: dict[Words, float],
+    s: int,
+    beam_size: int,
+) -> dict[Words, dict[int, float]]:
+    """One cell of the next column: the K of most mass, and the empty prefix if it was there."""
+    merged = {columns: dict(mass) for columns, mass in beams.items() if columns}
+    for columns, value in grown.items():
+        merged.setdefault(columns, {})[s] = value
+    kept = heapq.nsmallest(
+        beam_size,
+        merged.items(),
+        key=lambda item: (-log_add(item[1].values()) - problem.bonus * len(item[0]), item[0]),
+    )
+    return {columns: mass for columns, mass in beams.items() if not columns} | dict(kept)
 
 
 def beam(problem: Problem, *, beam_size: int, n_best: int = 1) -> list[Scored]:

@@ -71,6 +71,82 @@ def arrange(
     tl.store(target, tl.trans(tl.exp(logp)))
 
 
+@triton.jit
+def _paid_layer(
+    r, slack, end, cost_values, scale, gains, unit_bonus, n_kinds, N: tl.constexpr
+):  # fmt: skip
+    """Bound of layer r from an end and from the layers that a word leads to; and its scale."""
+    row = tl.arange(0, N)
+    base = tl.where(r <= slack, 0.0, float("-inf"))
+    for d in range(0, n_kinds):
+        cost = tl.load(cost_values + d).to(tl.int32)
+        is_before = (cost > 0) & (cost <= r)
+        earlier = tl.load(scale + r - cost, mask=is_before, other=float("-inf"))
+        base = tl.maximum(base, earlier + unit_bonus * cost)
+    level = tl.where(base == float("-inf"), 0.0, base)
+    layer = tl.where(r <= slack, end * tl.exp(-level), tl.zeros_like(end))
+    for d in range(0, n_kinds):
+        cost = tl.load(cost_values + d).to(tl.int32)
+        is_before = (cost > 0) & (cost <= r)
+        earlier = tl.load(scale + r - cost, mask=is_before, other=float("-inf"))
+        factor = tl.exp(earlier + unit_bonus * cost - level)
+        gain = tl.load(
+            gains + ((r - cost) * n_kinds + d) * N + row, mask=(row < N) & is_before, other=0.0
+        )
+        layer = tl.maximum(layer, gain * factor)
+    return layer, level
+
+
+@triton.jit
+def _settled(
+    layer, link, by_word, beyond, free_chunks,
+    N: tl.constexpr, CHUNK: tl.constexpr, HAS_OTHER: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The layer with the words of cost 0, by which it refers to itself: at most n rounds."""
+    row, column = tl.arange(0, N), tl.arange(0, CHUNK)
+    start = layer
+    n_changed = 1
+    while n_changed > 0:
+        before = layer
+        onward = link * before[None, :]
+        best = tl.zeros_like(start)
+        if HAS_OTHER:
+            best = tl.sum(onward * beyond[None, :], axis=1)
+        for chunk in range(0, free_chunks):
+            tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
+            best = tl.maximum(best, tl.max(tile, axis=1))
+        layer = tl.maximum(start, best)
+        n_changed = tl.sum((layer > before).to(tl.int32), axis=0)
+    return layer
+
+
+@triton.jit
+def _store_gains(
+    onward, least, by_word, chunk_kind, gains, begin, end, n_kinds,
+    N: tl.constexpr, CHUNK: tl.constexpr, ONE_KIND: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Store the most that a word of each cost brings into a layer; ``least`` for others' sake."""
+    row, column = tl.arange(0, N), tl.arange(0, CHUNK)
+    best = least
+    if ONE_KIND:
+        for chunk in range(begin, end):
+            tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
+            best = tl.maximum(best, tl.max(tile, axis=1))
+        tl.store(gains + row, best)
+    else:
+        for d in range(0, n_kinds):
+            tl.store(gains + d * N + row, least)
+        tl.debug_barrier()
+        for chunk in range(begin, end):
+            tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
+            best = tl.maximum(best, tl.max(tile, axis=1))
+            kind = tl.load(chunk_kind + chunk)
+            following = tl.load(chunk_kind + chunk + 1, mask=chunk + 1 < end, other=-1)
+            is_last = following != kind
+            tl.store(gains + kind * N + row, best, mask=(row < N) & is_last)
+            best = tl.where(is_last, least, best)
+
+
 @triton.jit(do_not_specialize=["n_layers", "n_kinds", "max_chunks"])
 def bounds(
     by_word, links, ends, other, cost_values, chunk_kind, kind_end, payable, low, high,
@@ -87,7 +163,6 @@ def bounds(
     scale += item * n_layers
     gains += item * n_layers * n_kinds * N
     row = tl.arange(0, N)
-    column = tl.arange(0, CHUNK)
     link = tl.load(links + item * N * N + row[:, None] * N + row[None, :])
     end = tl.load(ends + item * N + row)
     beyond = tl.load(other + item * N + row)
@@ -97,37 +172,13 @@ def bounds(
     most = tl.load(high + item).to(tl.int32)
     slack = most - tl.load(low + item).to(tl.int32)
     for r in range(0, most + 1):
-        base = tl.where(r <= slack, 0.0, float("-inf"))
-        for d in range(0, n_kinds):
-            cost = tl.load(cost_values + d).to(tl.int32)
-            is_before = (cost > 0) & (cost <= r)
-            earlier = tl.load(scale + r - cost, mask=is_before, other=float("-inf"))
-            base = tl.maximum(base, earlier + unit_bonus * cost)
-        level = tl.where(base == float("-inf"), 0.0, base)
-        layer = tl.where(r <= slack, end * tl.exp(-level), tl.zeros_like(end))
-        for d in range(0, n_kinds):
-            cost = tl.load(cost_values + d).to(tl.int32)
-            is_before = (cost > 0) & (cost <= r)
-            earlier = tl.load(scale + r - cost, mask=is_before, other=float("-inf"))
-            factor = tl.exp(earlier + unit_bonus * cost - level)
-            gain = tl.load(
-                gains + ((r - cost) * n_kinds + d) * N + row, mask=(row < N) & is_before, other=0.0
-            )
-            layer = tl.maximum(layer, gain * factor)
+        layer, level = _paid_layer(
+            r, slack, end, cost_values, scale, gains, unit_bonus, n_kinds, N
+        )  # fmt: skip
         if HAS_FREE:
-            start = layer
-            n_changed = 1
-            while n_changed > 0:
-                before = layer
-                onward = link * before[None, :]
-                best = tl.zeros_like(end)
-                if HAS_OTHER:
-                    best = tl.sum(onward * beyond[None, :], axis=1)
-                for chunk in range(0, free_chunks):
-                    tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
-                    best = tl.maximum(best, tl.max(tile, axis=1))
-                layer = tl.maximum(start, best)
-                n_changed = tl.sum((layer > before).to(tl.int32), axis=0)
+            layer = _settled(
+                layer, link, by_word, beyond, free_chunks, N, CHUNK, HAS_OTHER, PRECISION
+            )  # fmt: skip
         peak = tl.max(layer, axis=0)
         layer = layer / tl.where(peak > 0.0, peak, 1.0)
         layer = tl.where(layer > 0.0, tl.maximum(layer, TINY), layer)
@@ -137,46 +188,25 @@ def bounds(
         least = tl.zeros_like(end)
         if HAS_OTHER:
             least = tl.sum(onward * beyond[None, :], axis=1)
-        best = least
         # What costs nothing is in the layer already; what costs more than is left leads nowhere.
         n_paid = tl.load(payable + most - r)
         own_chunks = tl.load(kind_end + n_paid - 1, mask=n_paid > 0, other=0)
-        if ONE_KIND:
-            for chunk in range(free_chunks, own_chunks):
-                tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
-                best = tl.maximum(best, tl.max(tile, axis=1))
-            tl.store(gains + r * N + row, best)
-        else:
-            for d in range(0, n_kinds):
-                tl.store(gains + (r * n_kinds + d) * N + row, least)
-            tl.debug_barrier()
-            for chunk in range(free_chunks, own_chunks):
-                tile = reach_tile(onward, by_word, chunk, column, row, N, CHUNK, PRECISION)
-                best = tl.maximum(best, tl.max(tile, axis=1))
-                kind = tl.load(chunk_kind + chunk)
-                is_next = chunk + 1 < own_chunks
-                following = tl.load(chunk_kind + chunk + 1, mask=is_next, other=-1)
-                is_last = following != kind
-                place = gains + (r * n_kinds + kind) * N + row
-                tl.store(place, best, mask=(row < N) & is_last)
-                best = tl.where(is_last, least, best)
+        _store_gains(
+            onward, least, by_word, chunk_kind, gains + r * n_kinds * N, free_chunks, own_chunks,
+            n_kinds, N, CHUNK, ONE_KIND, PRECISION,
+        )  # fmt: skip
         tl.debug_barrier()
 
 
-@triton.jit(do_not_specialize=["n", "width", "n_columns", "n_items", "n_steps"])
-def marginals(
-    word_logp, link_logp, end_logp, first_logp, parents, places, found_at, origin, cost, first_cost,
-    columns, log_prob, total_cost, n, width, n_columns, n_items, n_steps,
-    ANY_ENDING: tl.constexpr, N: tl.constexpr, ROWS: tl.constexpr, N_BEST: tl.constexpr,
+@triton.jit
+def _walk_back(
+    parents, places, found_at, origin, cost, first_cost, out, item, sequence,
+    n_columns, n_items, n_steps, ROWS: tl.constexpr,
 ):  # fmt: skip
-    """Read one sequence off the history and sum its paths in float64 (Eq. A1-A3)."""
-    item = (tl.program_id(0) // N_BEST).to(tl.int64)
-    sequence = tl.program_id(0).to(tl.int64)
-    row = tl.arange(0, N)
+    """Read the columns of one sequence off the history; return its length and its cost."""
     at = tl.load(found_at + sequence)
     length = tl.where(at >= 0, at // ROWS + 1, 0)
     lane = tl.where(at >= 0, at % ROWS, 0)
-    out = columns + sequence * n_steps
     spent = tl.zeros((), tl.int64)
     for back in range(0, n_steps):
         t = n_steps - 1 - back
@@ -190,6 +220,24 @@ def marginals(
         plain = tl.load(cost + item * n_columns + place)
         opening = tl.load(first_cost + item * n_columns + place)
         spent += tl.where(is_on, tl.where(t == 0, opening, plain), 0)
+    return length, spent
+
+
+@triton.jit(do_not_specialize=["n", "width", "n_columns", "n_items", "n_steps"])
+def marginals(
+    word_logp, link_logp, end_logp, first_logp, parents, places, found_at, origin, cost, first_cost,
+    columns, log_prob, total_cost, n, width, n_columns, n_items, n_steps,
+    ANY_ENDING: tl.constexpr, N: tl.constexpr, ROWS: tl.constexpr, N_BEST: tl.constexpr,
+):  # fmt: skip
+    """Read one sequence off the history and sum its paths in float64 (Eq. A1-A3)."""
+    item = (tl.program_id(0) // N_BEST).to(tl.int64)
+    sequence = tl.program_id(0).to(tl.int64)
+    row = tl.arange(0, N)
+    out = columns + sequence * n_steps
+    length, spent = _walk_back(
+        parents, places, found_at, origin, cost, first_cost, out, item, sequence,
+        n_columns, n_items, n_steps, ROWS,
+    )  # fmt: skip
     tl.store(total_cost + sequence, spent)
     tl.debug_barrier()
     is_real = row < n

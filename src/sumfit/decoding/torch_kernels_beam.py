@@ -136,6 +136,91 @@ def _weigh(
     return base, outside
 
 
+@triton.jit
+def _choose(
+    worth, peaks, n_places, n_columns, step,
+    K: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, BY_SORT: tl.constexpr,
+):  # fmt: skip
+    """The K best children, as places in ``worth``, with their values, and the next best value.
+
+    The K + 1 best children lie in the K + 1 columns with the best peaks.
+    """
+    lane, wide = tl.arange(0, ROWS), tl.arange(0, WIDTH)
+    peak = tl.load(peaks + wide, mask=wide < n_places, other=0.0)
+    top = _order_of(_largest(_packed(peak, wide), lane, ROWS, BY_SORT, K + 1))
+    top = tl.minimum(tl.maximum(top, 0), n_columns - 1)
+    is_row = (lane == 0) | ((lane < K) & (step > 0))
+    inside = is_row[:, None] & (lane < K + 1)[None, :] & (top < n_places)[None, :]
+    child = lane[:, None] * n_columns + top[None, :]
+    value = tl.load(worth + child, mask=inside, other=0.0)
+    keys = tl.where(inside, _packed(value, child), (lane[:, None] * ROWS + lane[None, :]))
+    key = _largest(tl.reshape(keys, [ROWS * ROWS]), lane, ROWS, BY_SORT, K + 1)
+    value = _value_of(key)
+    next_best = tl.max(tl.where(lane == K, value, 0.0), axis=0)
+    value = tl.where(lane < K, value, 0.0)
+    return tl.where(value > 0.0, _order_of(key), 0), value, next_best
+
+
+@triton.jit
+def _record(
+    best_found, best_at, closed, at, ROWS: tl.constexpr, N_BEST: tl.constexpr, LANES: tl.constexpr
+):  # fmt: skip
+    """Merge finished sequences into the list of the N best."""
+    lane, best_lane = tl.arange(0, ROWS), tl.arange(0, LANES)
+    old, old_at = best_found, best_at
+    for n in range(0, N_BEST):
+        of_old, of_new = tl.max(old, axis=0), tl.max(closed, axis=0)
+        is_old = of_old >= of_new
+        here = tl.min(tl.where(old == of_old, best_lane, LANES), axis=0)
+        there = tl.min(tl.where(closed == of_new, lane, ROWS), axis=0)
+        at_old = tl.max(tl.where(best_lane == here, old_at, -1), axis=0)
+        at_new = tl.max(tl.where(lane == there, at, -1), axis=0)
+        best = tl.maximum(of_old, of_new)
+        best_found = tl.where(best_lane == n, best, best_found)
+        at_best = tl.where(best == float("-inf"), -1, tl.where(is_old, at_old, at_new))
+        best_at = tl.where(best_lane == n, at_best, best_at)
+        here = tl.where(is_old, here, LANES)
+        there = tl.where(is_old, ROWS, there)
+        old = tl.where(best_lane == here, float("-inf"), old)
+        closed = tl.where(lane == there, float("-inf"), closed)
+    return best_found, best_at
+
+
+@triton.jit
+def _grow(
+    by_word, link, end, child, value, step, slack, cost, first_cost, n_columns,
+    reach, log_mass, rest, parents, places, unit_bonus,
+    ROWS: tl.constexpr, N: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Make the children the prefixes of the next step; return the scores of those that may end."""
+    lane, row = tl.arange(0, ROWS), tl.arange(0, N)
+    is_kept = value > 0.0
+    parent, place = child // n_columns, child % n_columns
+    words = tl.load(by_word + place[:, None] * N + row[None, :])
+    mass = tl.load(reach + parent[:, None] * N + row[None, :]) * words
+    mass = tl.where(is_kept[:, None], mass, 0.0)
+    log_parent = tl.load(log_mass + parent)
+    rest_parent = tl.load(rest + parent)
+    if step == 0:
+        spent = tl.load(first_cost + place)
+    else:
+        spent = tl.load(cost + place)
+    peak = tl.max(mass, axis=1)
+    mass = mass / tl.where(peak > 0.0, peak, 1.0)[:, None]
+    log_child = log_parent + tl.log(peak) + unit_bonus * spent
+    rest_child = rest_parent - spent
+    closed = tl.log(tl.sum(mass * end[None, :], axis=1)) + log_child
+    closed = tl.where(is_kept & (rest_child <= slack), closed, float("-inf"))
+    tl.debug_barrier()
+    tl.store(reach + lane[:, None] * N + row[None, :],
+             tl.dot(mass, link, input_precision=PRECISION))  # fmt: skip
+    tl.store(log_mass + lane, log_child)
+    tl.store(rest + lane, rest_child)
+    tl.store(parents + lane, parent)
+    tl.store(places + lane, place)
+    return closed
+
+
 @triton.jit(do_not_specialize=["n_layers", "n_kinds", "n_first_kinds", "max_chunks", "n_steps"])
 def beam(
     by_word, links, ends, first, other, table, scale, kind_end, payable, n_all_chunks, cost,
@@ -164,7 +249,6 @@ def beam(
     peaks += item * n_columns
     row = tl.arange(0, N)
     lane = tl.arange(0, ROWS)
-    wide = tl.arange(0, WIDTH)
     best_lane = tl.arange(0, BEST_LANES)
     link = tl.load(links + item * N * N + row[:, None] * N + row[None, :])
     end = tl.load(ends + item * N + row)
@@ -207,66 +291,19 @@ def beam(
         lost = tl.maximum(lost, tl.log(outside) + base)
         tl.debug_barrier()
 
-        # The K + 1 best children lie in the K + 1 columns with the best peaks.
-        peak = tl.load(peaks + wide, mask=wide < n_places, other=0.0)
-        top = _order_of(_largest(_packed(peak, wide), lane, ROWS, BY_SORT, K + 1))
-        top = tl.minimum(tl.maximum(top, 0), n_columns - 1)
-        is_row = (lane == 0) | ((lane < K) & (step > 0))
-        is_lane = lane < K + 1
-        inside = is_row[:, None] & is_lane[None, :] & (top < n_places)[None, :]
-        child = lane[:, None] * n_columns + top[None, :]
-        value = tl.load(worth + child, mask=inside, other=0.0)
-        keys = tl.where(inside, _packed(value, child), (lane[:, None] * ROWS + lane[None, :]))
-        key = _largest(tl.reshape(keys, [ROWS * ROWS]), lane, ROWS, BY_SORT, K + 1)
-        value = _value_of(key)
-        child = _order_of(key)
-        next_best = tl.max(tl.where(lane == K, value, 0.0), axis=0)
+        child, value, next_best = _choose(
+            worth, peaks, n_places, n_columns, step, K, ROWS, WIDTH, BY_SORT
+        )  # fmt: skip
         lost = tl.maximum(lost, tl.log(next_best) + base)
-        is_kept = (lane < K) & (value > 0.0)
-        child = tl.where(is_kept, child, 0)
-        parent, place = child // n_columns, child % n_columns
-        words = tl.load(by_word + place[:, None] * N + row[None, :])
-        mass = tl.load(reach + parent[:, None] * N + row[None, :]) * words
-        mass = tl.where(is_kept[:, None], mass, 0.0)
-        log_parent = tl.load(log_mass + parent)
-        rest_parent = tl.load(rest + parent)
-        if step == 0:
-            spent = tl.load(first_cost + place)
-        else:
-            spent = tl.load(cost + place)
-        peak = tl.max(mass, axis=1)
-        mass = mass / tl.where(peak > 0.0, peak, 1.0)[:, None]
-        log_child = log_parent + tl.log(peak) + unit_bonus * spent
-        rest_child = rest_parent - spent
-        closed = tl.log(tl.sum(mass * end[None, :], axis=1)) + log_child
-        closed = tl.where(is_kept & (rest_child <= slack), closed, float("-inf"))
-        tl.debug_barrier()
-        tl.store(reach + lane[:, None] * N + row[None, :],
-                 tl.dot(mass, link, input_precision=PRECISION))  # fmt: skip
-        tl.store(log_mass + lane, log_child)
-        tl.store(rest + lane, rest_child)
-        past = (step * n_items + item) * ROWS + lane
-        tl.store(parents + past, parent)
-        tl.store(places + past, place)
-
-        at = step * ROWS + lane
-        old, old_at = best_found, best_at
-        for n in range(0, N_BEST):
-            of_old, of_new = tl.max(old, axis=0), tl.max(closed, axis=0)
-            is_old = of_old >= of_new
-            here = tl.min(tl.where(old == of_old, best_lane, BEST_LANES), axis=0)
-            there = tl.min(tl.where(closed == of_new, lane, ROWS), axis=0)
-            at_old = tl.max(tl.where(best_lane == here, old_at, -1), axis=0)
-            at_new = tl.max(tl.where(lane == there, at, -1), axis=0)
-            best = tl.maximum(of_old, of_new)
-            best_found = tl.where(best_lane == n, best, best_found)
-            at_best = tl.where(best == float("-inf"), -1, tl.where(is_old, at_old, at_new))
-            best_at = tl.where(best_lane == n, at_best, best_at)
-            here = tl.where(is_old, here, BEST_LANES)
-            there = tl.where(is_old, ROWS, there)
-            old = tl.where(best_lane == here, float("-inf"), old)
-            closed = tl.where(lane == there, float("-inf"), closed)
-        n_active = tl.sum(is_kept.to(tl.int32), axis=0)
+        past = (step * n_items + item) * ROWS
+        closed = _grow(
+            by_word, link, end, child, value, step, slack, cost, first_cost, n_columns,
+            reach, log_mass, rest, parents + past, places + past, unit_bonus, ROWS, N, PRECISION,
+        )  # fmt: skip
+        best_found, best_at = _record(
+            best_found, best_at, closed, step * ROWS + lane, ROWS, N_BEST, BEST_LANES
+        )  # fmt: skip
+        n_active = tl.sum((value > 0.0).to(tl.int32), axis=0)
         step += 1
         tl.debug_barrier()
     is_best = best_lane < N_BEST
