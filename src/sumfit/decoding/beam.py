@@ -9,11 +9,13 @@ of prefixes are those of exact search.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
+from sumfit.decoding.faint import faint_path
 from sumfit.decoding.kernels.beam import Beam, Found, run_beam
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
@@ -59,8 +61,14 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
         tables.rules, tables.graph, nodes, beam, found, tables.high, slack, make_room(nodes)
     )
     bound = max(pruned, outside)
+    if n_found == 0 and bound == -math.inf and options.constraints is None:
+        best = faint_path(dag, options)
+        if best is not None:
+            gap = max(tables.faintest - best.score, 0.0)
+            return NBest((replace(best, gap=gap),), method="seqmap-beam", n_expanded=int(n_made))
     if n_found == 0:
         raise _nothing(dag, options, is_sure=bound == -math.inf)
+    bound = max(bound, tables.faintest)
     results = [
         _hypothesis(graph, options, tables.high, found, row, bound) for row in range(n_found)
     ]

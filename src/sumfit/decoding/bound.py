@@ -17,7 +17,7 @@ Words outside the candidates take part as one word whose probability at vertex i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
+from sumfit.decoding.faint import faintest
 from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
 from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.state import (
@@ -66,12 +67,14 @@ class SearchTables:
         rules: The constraints' state machine, switched off where there are none.
         low: Least total cost.
         high: Most total cost.
+        faintest: Bound on the scores that double precision may lose; see `faint`.
     """
 
     graph: Graph
     rules: Rules
     low: int
     high: int
+    faintest: float
 
     @classmethod
     def build(cls, dag: DAG, options: DecodeOptions) -> SearchTables:
@@ -119,7 +122,8 @@ class SearchTables:
             n_repeats=np.zeros(dag.n_candidates, dtype=np.int64),
             unit_bonus=float(options.unit_bonus),
         )
-        return cls(_with_bounds(graph, rules, low, high), rules, low, high)
+        lost = faintest(options, dag.n_vertices - 2, high)
+        return cls(_with_bounds(graph, rules, low, high), rules, low, high, lost)
 
     def repeated_words(self, most: int) -> IntArray:
         """List the words whose repetition the search had to refuse most often.
@@ -153,7 +157,7 @@ class SearchTables:
 
     def _rebuilt(self, graph: Graph) -> SearchTables:
         filled = _with_bounds(graph, self.rules, self.low, self.high)
-        return SearchTables(filled, self.rules, self.low, self.high)
+        return replace(self, graph=filled)
 
     def with_spent(self, words: IntArray) -> SearchTables:
         """Make the bound know that some more words can be used only once.

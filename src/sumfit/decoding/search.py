@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
+from sumfit.decoding.faint import faint_path
 from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, Progress, run
@@ -164,8 +166,27 @@ class Search:
             nodes += [(int(i), bound) for i in order if scores[i] > -math.inf]
         return [self._hypothesis(graph, node, bound) for node, bound in nodes]
 
+    def faint_results(self, dag: DAG) -> list[Hypothesis]:
+        """What there is where nothing was found: a sequence too improbable for this search.
+
+        Args:
+            dag: The whole graph.
+
+        Returns:
+            At most one hypothesis, with its gap; none under constraints, or if the search did not
+            end by itself.
+        """
+        if self._options.constraints is not None or not self.is_complete:
+            return []
+        best = faint_path(dag, self._options)
+        if best is None:
+            return []
+        gap = max(self.outside, self._tables.faintest) - best.score
+        return [replace(best, gap=max(gap, 0.0))]
+
     def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
         score = float(self._nodes.score[node])
+        bound = max(bound, self._tables.faintest)
         cost = self._high - int(self._nodes.rest[node])
         columns = [int(self._nodes.word[node])]
         at = int(self._nodes.parent[node])

@@ -53,6 +53,8 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
     if not found:
         if graph.n_candidates < dag.n_candidates:
             return seqmap(dag, options=options.replace(words_per_vertex=None))
+        found = search.faint_results(dag)
+    if not found:
         raise _infeasible(dag, options, search)
     return NBest(tuple(found), "seqmap", search.n_expanded, search.is_complete)
 
