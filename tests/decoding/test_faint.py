@@ -56,8 +56,10 @@ def test_improbable_sequences_are_found_and_no_certificate_is_wrong(method, n_gr
     assert n_faint > 10
 
 
-def test_what_can_be_lost_grows_with_the_bonus():
+def test_what_can_be_lost_grows_with_the_bonus_that_can_be_had():
+    dag = random_dag(np.random.default_rng(72), n_vertices=11, n_words=2, link_dropout=0.0)
     options = DecodeOptions(unit_cost=[1, 1], budget=LengthBudget(max=3), bonus=2.0, unit_bonus=0.5)
-    plain = faintest(options.replace(bonus=-1.0, unit_bonus=0.0), 9, 3)
+    plain = faintest(dag, options.replace(bonus=-1.0, unit_bonus=0.0), 0.0)
     assert plain == pytest.approx(-690 + 2 * math.log(10))
-    assert faintest(options, 9, 3) == pytest.approx(plain + 2.0 * 9 + 0.5 * 3)
+    assert faintest(dag, options, 0.0) == pytest.approx(plain + 2.0 * 9 + 0.5 * 3)
+    assert faintest(dag, options, -700.0) == pytest.approx(plain + 2.0 * 3 + 0.5 * 3)

@@ -9,13 +9,12 @@ of prefixes are those of exact search.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.faint import faint_path
+from sumfit.decoding.faint import faint_path, faintest
 from sumfit.decoding.kernels.beam import Beam, Found, run_beam
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
@@ -64,11 +63,9 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     if n_found == 0 and bound == -math.inf and options.constraints is None:
         best = faint_path(dag, options)
         if best is not None:
-            gap = max(tables.faintest - best.score, 0.0)
-            return NBest((replace(best, gap=gap),), method="seqmap-beam", n_expanded=int(n_made))
+            return NBest((best,), method="seqmap-beam", n_expanded=int(n_made))
     if n_found == 0:
         raise _nothing(dag, options, is_sure=bound == -math.inf)
-    bound = max(bound, tables.faintest)
     results = [
         _hypothesis(graph, options, tables.high, found, row, bound) for row in range(n_found)
     ]
@@ -81,7 +78,8 @@ def _hypothesis(
 ) -> Hypothesis:
     columns, score = found.columns[row], float(found.score[row])
     words = tuple(graph.word_ids[columns[columns >= 0]].tolist())
-    cost, gap = high - int(found.rest[row]), bound - score
+    cost = high - int(found.rest[row])
+    gap = max(bound, faintest(graph, options, score)) - score
     return Hypothesis(
         words=words,
         log_prob=score - options.bonus_of(len(words), cost),

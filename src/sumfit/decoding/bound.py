@@ -25,7 +25,6 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
-from sumfit.decoding.faint import faintest
 from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
 from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.state import (
@@ -67,14 +66,12 @@ class SearchTables:
         rules: The constraints' state machine, switched off where there are none.
         low: Least total cost.
         high: Most total cost.
-        faintest: Bound on the scores that double precision may lose; see `faint`.
     """
 
     graph: Graph
     rules: Rules
     low: int
     high: int
-    faintest: float
 
     @classmethod
     def build(cls, dag: DAG, options: DecodeOptions) -> SearchTables:
@@ -122,8 +119,7 @@ class SearchTables:
             n_repeats=np.zeros(dag.n_candidates, dtype=np.int64),
             unit_bonus=float(options.unit_bonus),
         )
-        lost = faintest(options, dag.n_vertices - 2, high)
-        return cls(_with_bounds(graph, rules, low, high), rules, low, high, lost)
+        return cls(_with_bounds(graph, rules, low, high), rules, low, high)
 
     def repeated_words(self, most: int) -> IntArray:
         """List the words whose repetition the search had to refuse most often.

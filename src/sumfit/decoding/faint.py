@@ -8,33 +8,40 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from sumfit.dag import DAG
 from sumfit.decoding.options import DecodeOptions
 from sumfit.errors import InfeasibleBudgetError
-from sumfit.hypothesis import Hypothesis
+from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["faint_path", "faintest"]
 
 _LOST = -690.0  # natural log of 1e-300: shares of a prefix's mass below may count as zero
 
 
-def faintest(options: DecodeOptions, n: int, high: int) -> float:
-    """Bound the score of sequences that a search in double precision may not see.
+def faintest(dag: DAG, options: DecodeOptions, score: float) -> float:
+    """Bound the score of sequences that a search in double precision may not have seen.
 
     A prefix holds its mass relative to the largest of its vertices, and that is at most 1 but for
-    the bonus. So what is lost at one vertex is at most 1e-300 times the bonus of a whole
-    sequence, and there are at most n words at n vertices where it can be lost.
+    the bonus. So what is lost at one vertex is at most 1e-300 times the bonus of the sequence,
+    and there are at most n words at n vertices where it can be lost. All sequences of higher scores
+    are searched as if nothing were lost.
 
     Args:
-        options: With the bonus.
-        n: Most words of a sequence.
-        high: Most that it can cost.
+        dag: The graph.
+        options: With budget and bonus.
+        score: The score that it is to be compared with.
 
     Returns:
-        Nats. All sequences of higher scores are searched as if nothing were lost.
+        Nats; no closer than it takes to be below the score.
     """
-    bonus = max(options.bonus, 0.0) * n + max(options.unit_bonus, 0.0) * high
-    return _LOST + 2.0 * math.log(n + 1) + bonus
+    n = dag.n_vertices - 2
+    lost = _LOST + 2.0 * math.log(n + 1)
+    most = max(options.bonus, 0.0) * n + max(options.unit_bonus, 0.0) * options.budget.high
+    if score >= lost + most:
+        return lost + most
+    return lost + _most_bonus(dag, options)
 
 
 def faint_path(dag: DAG, options: DecodeOptions) -> Hypothesis | None:
@@ -45,19 +52,35 @@ def faint_path(dag: DAG, options: DecodeOptions) -> Hypothesis | None:
         options: Without constraints.
 
     Returns:
-        The sequence with its exact score and without a certificate; ``None`` if no path meets the
-        budget.
+        The sequence with its exact score, and a gap that covers what double precision may have
+        lost; ``None`` if no path meets the budget.
     """
-    from sumfit.decoding.pathmap import path_map
-
     try:
-        best = path_map(dag, options=options.replace(n_best=1)).best
+        best = _path_map(dag, options).best
     except InfeasibleBudgetError:
         return None
+    score = best.log_prob + options.bonus_of(len(best.words), best.cost)
     return Hypothesis(
         words=best.words,
         log_prob=best.log_prob,
-        score=best.log_prob + options.bonus_of(len(best.words), best.cost),
+        score=score,
         cost=best.cost,
         path=best.path,
+        gap=max(faintest(dag, options, score) - score, 0.0),
     )
+
+
+def _most_bonus(dag: DAG, options: DecodeOptions) -> float:
+    """The greatest bonus of any sequence within the budget, constraints aside."""
+    words, links, others = (
+        np.where(logs > -np.inf, np.float32(0.0), np.float32(-np.inf))
+        for logs in (dag.word_logp, dag.link_logp, dag.other_logp)
+    )
+    best = _path_map(DAG(dag.word_ids, words, links, others, dag.vocab_size), options).best
+    return best.score + best.gap
+
+
+def _path_map(dag: DAG, options: DecodeOptions) -> NBest:
+    from sumfit.decoding.pathmap import path_map
+
+    return path_map(dag, options=options.replace(n_best=1, constraints=None))

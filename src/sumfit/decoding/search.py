@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.faint import faint_path
+from sumfit.decoding.faint import faint_path, faintest
 from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, Progress, run
@@ -181,12 +181,11 @@ class Search:
         best = faint_path(dag, self._options)
         if best is None:
             return []
-        gap = max(self.outside, self._tables.faintest) - best.score
-        return [replace(best, gap=max(gap, 0.0))]
+        return [replace(best, gap=max(best.gap, self.outside - best.score))]
 
     def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
         score = float(self._nodes.score[node])
-        bound = max(bound, self._tables.faintest)
+        bound = max(bound, faintest(graph, self._options, score))
         cost = self._high - int(self._nodes.rest[node])
         columns = [int(self._nodes.word[node])]
         at = int(self._nodes.parent[node])
