@@ -29,7 +29,13 @@ from typing import Any
 
 import sumfit
 import sumfit.text
-from sumfit.errors import BudgetError, ConflictingBudgetError, InfeasibleBudgetError
+from sumfit.errors import (
+    BudgetError,
+    ConflictingBudgetError,
+    InfeasibleBudgetError,
+    NothingFoundError,
+    UnsupportedScriptError,
+)
 from sumfit.length import PRESETS, resolve_budget
 
 SENTENCES = {
@@ -260,7 +266,13 @@ def main() -> int:
             broken += found
     for line in broken[:20]:
         print(line.encode("unicode_escape").decode())
-    refused = (BudgetError, ConflictingBudgetError, InfeasibleBudgetError)
+    refused = (
+        BudgetError,
+        ConflictingBudgetError,
+        InfeasibleBudgetError,
+        NothingFoundError,
+        UnsupportedScriptError,
+    )
     known = {"model", "source", "cut", *(kind.__name__ for kind in refused)}
     name = options.model or "the default"
     print(f"model {name}, seed {options.seed}, {time.perf_counter() - started:.0f} s")

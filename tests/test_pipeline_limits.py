@@ -24,6 +24,7 @@ def test_no_limit_is_ever_broken(fit: Summarizer, seed: int) -> None:
         "model",
         "source",
         "InfeasibleBudgetError",
+        "NothingFoundError",
         "ConflictingBudgetError",
         "BudgetError",
     }
