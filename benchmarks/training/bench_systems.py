@@ -71,7 +71,6 @@ def measure(step: Step, n_items: int, n_steps: int) -> dict[str, float]:
     """Time steps on a few batches and return a row of the table."""
     batches = [make_batch(step.config, n_items, step.device, seed) for seed in range(4)]
     for batch in batches:
-        batch["limit_bucket"] = (batch["target_ids"] != 0).sum(1)
         loss = step(batch)
     wait(step.device)
     begin = time.perf_counter()
@@ -98,7 +97,6 @@ def profile(step: Step, n_items: int) -> str:
     from torch.profiler import ProfilerActivity
 
     batch = make_batch(step.config, n_items, step.device, 0)
-    batch["limit_bucket"] = (batch["target_ids"] != 0).sum(1)
     kinds = [ProfilerActivity.CPU]
     if step.device == "cuda":
         kinds.append(ProfilerActivity.CUDA)

@@ -91,20 +91,6 @@ def test_decoder_reads_bos_masks_and_eos(model: DAT) -> None:
     assert ids[1].tolist() == [BOS, *[MASK] * 3, EOS, PAD, PAD, PAD]
 
 
-def test_limit_buckets_change_the_graph_only_where_the_model_has_them(source: torch.Tensor) -> None:
-    torch.manual_seed(0)
-    model = DAT(DATConfig.from_dict({**SMALL.to_dict(), "n_limit_buckets": 3})).eval()
-    mask = model.vertex_mask(torch.tensor([8, 8]))
-    with torch.no_grad():
-        memory, source_mask = model.encode(source)
-        states = [
-            model.decode(model.vertex_ids(mask), mask, memory, source_mask, torch.tensor([b, 0]))
-            for b in (0, 2)
-        ]
-    assert not torch.allclose(states[0][0], states[1][0])
-    torch.testing.assert_close(states[0][1], states[1][1])
-
-
 @pytest.mark.parametrize(
     ("n_source", "at_least", "expected"), [(1, 0, 8), (10, 0, 10), (10, 15, 15), (99, 99, 24)]
 )

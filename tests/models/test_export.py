@@ -114,19 +114,6 @@ def test_special_words_are_never_offered(tmp_path: Path, precision: str) -> None
     assert np.isfinite(cand_logp).all()
 
 
-def test_limit_buckets_become_an_input(tmp_path: Path) -> None:
-    model = make_model(n_limit_buckets=4)
-    mask = torch.arange(12) < N_VERTICES[:, None]
-    buckets = torch.tensor([0, 3, 1])
-    with torch.no_grad():
-        memory, source_mask = model.encode(SOURCE)
-        hidden = model.decode(model.vertex_ids(mask), mask, memory, source_mask, buckets)
-        expected = model.link_logp(hidden, mask)
-    export_onnx(model, tmp_path / "m.onnx", words_per_vertex=M, precision="fp32")
-    links = run(tmp_path / "m.onnx", SOURCE, mask, limit_bucket=buckets.numpy())[3]
-    np.testing.assert_allclose(links, expected.numpy(), atol=1e-4)
-
-
 def test_each_weight_is_stored_once_and_in_one_byte(tmp_path: Path) -> None:
     model = make_model()
     n_parameters = sum(parameter.numel() for parameter in model.parameters())

@@ -250,15 +250,6 @@ def test_denoising_trains_on_the_sources_alone(tiny_recipe, tmp_path):
     assert records[-1]["nll"] < records[0]["nll"] - 0.5
 
 
-def test_a_model_that_is_told_the_limit_uses_it(tiny_recipe, tmp_path):
-    words = ["model.n_limit_buckets=40", "run.max_steps=8", "optimizer.ema_decay=0.0"]
-    result = run(tiny_recipe, tmp_path, *words)
-    limit = load_file(result.checkpoint / "training.safetensors")["exp_avg.limit.weight"]
-    used = limit.abs().sum(dim=1).nonzero()[:, 0].tolist()
-    assert 0 in used
-    assert len(used) > 5
-
-
 def test_the_second_stage_adds_bigram_matches_to_the_loss(tiny_recipe, tmp_path):
     words = ["run.max_steps=1", "run.log_every=1", "optimizer.ema_decay=0.0"]
     run(tiny_recipe, tmp_path / "without", *words)

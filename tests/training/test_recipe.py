@@ -63,6 +63,15 @@ def test_a_model_that_is_told_the_length_needs_places_for_it(tmp_path):
         load_recipe(path, ["model.n_limit_buckets=1"])
 
 
+def test_a_dat_is_told_no_length(tmp_path):
+    path = next(path for path in RECIPES if path.stem == "dat-gigaword-open")
+    message = r"n_limit_buckets is of system at-leninfo alone.* system dat .* was 65"
+    with pytest.raises(ConfigError, match=message):
+        load_recipe(path, ["model.n_limit_buckets=65"])
+    words = ["model.n_limit_buckets=65", "system=at-leninfo"]
+    assert load_recipe(path, words).model.n_limit_buckets == 65
+
+
 def test_the_papers_recipe_is_complete_and_the_released_one_differs_as_documented():
     paper, released = (
         load_recipe(next(path for path in RECIPES if path.stem == name))

@@ -129,7 +129,7 @@ def test_the_loss_does_not_depend_on_padding(trained):
 
     system, path, result = trained
     network = load_network(result.best)
-    recipe = load_recipe(path, SYSTEMS[system])
+    recipe = load_recipe(path, [f"system={system}", *SYSTEMS[system]])
     corpus = PackedCorpus.open(recipe.corpus, "valid")
     order = np.argsort(corpus.source_lengths)
     batch = [order[0], order[-1]]

@@ -39,7 +39,6 @@ def make_batch() -> dict[str, torch.Tensor]:
         "target_ids": target.masked_fill(torch.arange(12) >= n_target, 0),
         "n_vertices": n_vertices,
         "vertex_mask": torch.arange(40) < n_vertices[:, None],
-        "limit_bucket": n_target[:, 0].clamp(max=7),
     }
 
 

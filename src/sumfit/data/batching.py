@@ -104,7 +104,6 @@ class Batch:
         n_vertices: ``(B,)`` int64 graph vertices of each text, start and end included.
         vertex_mask: ``(B, S)`` bool, ``True`` = real vertex.
         items: ``(B,)`` places in the corpus.
-        limit_bucket: ``(B,)`` buckets of limits to decode under; ``None`` for no limit.
     """
 
     source_ids: IntArray
@@ -112,7 +111,6 @@ class Batch:
     n_vertices: IntArray
     vertex_mask: npt.NDArray[np.bool_]
     items: IntArray
-    limit_bucket: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,14 +32,7 @@ class GraphModel(Protocol):
         """Return encoded source and mask."""
         ...
 
-    def decode(
-        self,
-        ids: Tensor,
-        mask: Tensor,
-        memory: Tensor,
-        source_mask: Tensor,
-        limit_bucket: Tensor | None = None,
-    ) -> Tensor:
+    def decode(self, ids: Tensor, mask: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
         """Return vertex states."""
         ...
 
@@ -103,8 +96,7 @@ def objective(
     Args:
         model: The network.
         batch: ``source_ids (B, T)``, ``target_ids (B, U)`` without bos and eos, both pad 0,
-            ``n_vertices (B,)``; optional ``vertex_mask (B, S)``, which saves a wait for the GPU;
-            for a model with limit buckets ``limit_bucket (B,)``.
+            ``n_vertices (B,)``; optional ``vertex_mask (B, S)``, which saves a wait for the GPU.
         glance_ratio: Share of the wrong target words revealed; 0 skips the first pass.
         label_smoothing: ``e``, in [0, 1).
         ngram_weight: Share of the loss given to `ngram_loss` of bigrams, per target word; 0 to 1.
@@ -118,17 +110,16 @@ def objective(
     memory, source_mask = model.encode(batch["source_ids"])
     mask = batch["vertex_mask"] if "vertex_mask" in batch else model.vertex_mask(n_vertices)
     vertex_ids = model.vertex_ids(mask)
-    source = (memory, source_mask, batch.get("limit_bucket"))
     glanced: _Glanced | None = None
     if glance_ratio > 0:
         with torch.no_grad():
-            hidden = model.decode(vertex_ids, mask, *source)
+            hidden = model.decode(vertex_ids, mask, memory, source_mask)
         glanced = _glance(model, hidden, mask, target_ids, lengths, glance_ratio, generator)
         vertex_ids = torch.where(glanced.revealed, glanced.words, vertex_ids)
         # Weights that autocast rounded without recording must not serve the recorded pass.
         torch.clear_autocast_cache()
 
-    hidden = model.decode(vertex_ids, mask, *source)
+    hidden = model.decode(vertex_ids, mask, memory, source_mask)
     scores = score_words(hidden, model.embedding.weight, target_ids, n_special=model.n_special)
     match_logp = scores.match_logp
     if glanced is not None:

@@ -43,9 +43,8 @@ class DATConfig:
         vertex_scale: Graph vertices per source token.
         min_vertices: Smallest graph.
         max_vertices: Largest graph; for an autoregressive decoder its longest row.
-        n_limit_buckets: Embeddings of the length limit given to the decoder; 0 turns them off.
-            The DAT's are one for each number of pieces up to the last, and 0 for no limit;
-            ``at-leninfo`` needs them, one for each number of words left, from 0 on.
+        n_limit_buckets: Embeddings of the length left, one for each number of words from 0 on;
+            only ``at-leninfo`` has them, and needs them.
         transition_rank: Columns of the two tables whose product scores pairs of labels; only
             ``bert-crf`` has them.
         n_candidates: Labels of each slot that such scores are computed for; only ``bert-crf``.
@@ -107,19 +106,6 @@ class DATConfig:
         """
         wanted = max(math.ceil(self.vertex_scale * n_source), at_least, self.min_vertices)
         return min(wanted, self.max_vertices)
-
-    def limit_bucket(self, n_pieces: float) -> int:
-        """Return the bucket of a length limit that the DAT's decoder is told.
-
-        Args:
-            n_pieces: The limit in pieces, as near as it is known; 0 if it is not.
-
-        Returns:
-            Pieces, from 1 to the last bucket; 0, "no limit", if there are no buckets or no limit.
-        """
-        if self.n_limit_buckets < 2 or n_pieces <= 0:
-            return 0
-        return min(max(1, round(n_pieces)), self.n_limit_buckets - 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, for ``config.json``."""

@@ -72,7 +72,6 @@ class DAT(Network):
         self.embedding = nn.Embedding(config.vocab_size, width)
         self.source_entry = Entry(config, config.max_source_tokens)
         self.vertex_entry = Entry(config, config.max_vertices)
-        self.limit = nn.Embedding(config.n_limit_buckets, width) if config.n_limit_buckets else None
         self.encoder = nn.ModuleList(Block(config) for _ in range(config.n_encoder_layers))
         self.decoder = nn.ModuleList(
             Block(config, reads_source=True) for _ in range(config.n_decoder_layers)
@@ -80,31 +79,21 @@ class DAT(Network):
         self.links = Links(config)
         self.apply(init_weights)
 
-    def forward(
-        self, source_ids: Tensor, mask: Tensor, limit_bucket: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, source_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the whole graph, for small vocabularies, checks and evaluation.
 
         Args:
             source_ids: ``(B, T)`` int64, pad 0.
             mask: ``(B, S)`` ``True`` = real vertex.
-            limit_bucket: ``(B,)`` as in `decode`.
 
         Returns:
             ``(B, S, V)`` word and ``(B, S, S)`` link log-probabilities, float32.
         """
         memory, source_mask = self.encode(source_ids)
-        hidden = self.decode(vertex_ids(mask), mask, memory, source_mask, limit_bucket)
+        hidden = self.decode(vertex_ids(mask), mask, memory, source_mask)
         return self.word_logp(hidden), self.link_logp(hidden, mask)
 
-    def decode(
-        self,
-        ids: Tensor,
-        mask: Tensor,
-        memory: Tensor,
-        source_mask: Tensor,
-        limit_bucket: Tensor | None = None,
-    ) -> Tensor:
+    def decode(self, ids: Tensor, mask: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
         """Return the state of every vertex.
 
         Args:
@@ -112,18 +101,11 @@ class DAT(Network):
             mask: ``(B, S)`` ``True`` = real vertex.
             memory: ``(B, T, D)`` encoded source.
             source_mask: ``(B, T)`` ``True`` = real token.
-            limit_bucket: ``(B,)`` bucket of the length limit, read only where the model has
-                buckets; bucket 0, no limit, if not given.
 
         Returns:
             ``(B, S, D)`` vertex states.
         """
-        x: Tensor = self.embedding(ids)
-        if self.limit is not None:
-            if limit_bucket is None:
-                limit_bucket = ids.new_zeros(len(ids))
-            x = x + self.limit(limit_bucket)[:, None]
-        x = self.vertex_entry(x)
+        x: Tensor = self.vertex_entry(self.embedding(ids))
         for block in self.decoder:
             x = block(x, mask, memory, source_mask)
         return x

@@ -3,8 +3,7 @@
 Owns the translation of `sumfit.models.dat` to ONNX operators. What depends on weights alone is
 computed here once: the vertex inputs after their norm, the position part of the links.
 
-Inputs: ``source_ids`` int64 ``(B, T)``, pad 0; ``vertex_mask`` bool ``(B, S)``; and
-``limit_bucket`` int64 ``(B,)`` if the model has limit buckets.
+Inputs: ``source_ids`` int64 ``(B, T)``, pad 0; ``vertex_mask`` bool ``(B, S)``.
 Outputs: ``top_ids`` int64 ``(B, S, M)``, ``cand_logp`` ``(B, S, S*M)``, ``other_logp`` ``(B, S)``,
 ``link_logp`` ``(B, S, S)``, float32, natural logs, ``-inf`` where a link is impossible.
 """
@@ -63,7 +62,7 @@ def export_onnx(
     network.write_links(hidden)
     write.save(
         path,
-        inputs=_inputs(model),
+        inputs=_inputs(),
         outputs=_outputs(),
         about={"format": "sumfit-onnx-1", "precision": precision},
     )
@@ -171,9 +170,7 @@ class _Network(BlockWriter):
         position = entry.position.weight
         inner, end = words[MASK] + position, words[EOS] + position
         inner[0] = words[BOS] + position[0]
-        has_limit = self.model.limit is not None
-        if not has_limit:
-            inner, end = entry.norm(inner), entry.norm(end)
+        inner, end = entry.norm(inner), entry.norm(end)
         # A vertex is the last one if it is real and its right neighbour is not.
         right = write.op("Slice", "vertex_mask", write.ints(1), write.ints(1 << 30), write.ints(1))
         none = write.op("And", write.op("Slice", "vertex_mask", write.ints(0), write.ints(1),
@@ -181,27 +178,19 @@ class _Network(BlockWriter):
                         write.constant("false", np.array([[False]])))  # fmt: skip
         follows = write.op("Concat", right, none, axis=1)
         is_end = write.op("And", "vertex_mask", write.op("Not", follows))
-        x = write.op(
+        return write.op(
             "Where",
             write.op("Unsqueeze", is_end, write.ints(-1)),
             write.positions("vertex_end", end, self.n_vertices),
             write.positions("vertex_inner", inner, self.n_vertices),
         )
-        if self.model.limit is None:
-            return x
-        limit = write.constant("limit", self.model.limit.weight)
-        row = write.op("Unsqueeze", write.op("Gather", limit, "limit_bucket"), write.ints(1))
-        return self.norm(write.op("Add", x, row), "vertex_norm", entry.norm)
 
 
-def _inputs(model: DAT) -> list[Any]:
-    values = [
+def _inputs() -> list[Any]:
+    return [
         helper.make_tensor_value_info("source_ids", TensorProto.INT64, ["B", "T"]),
         helper.make_tensor_value_info("vertex_mask", TensorProto.BOOL, ["B", "S"]),
     ]
-    if model.limit is not None:
-        values.append(helper.make_tensor_value_info("limit_bucket", TensorProto.INT64, ["B"]))
-    return values
 
 
 def _outputs() -> list[Any]:

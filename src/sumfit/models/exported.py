@@ -28,6 +28,7 @@ from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, DATConfig
 __all__ = ["GRAPH_FILES", "exported_file", "exported_weights"]
 
 GRAPH_FILES = ("model.fp32.onnx", "model.onnx")  # the exact one first
+_INPUTS = ("source_ids", "vertex_mask")
 _LARGEST_ERROR = 0.02  # of a vertex input, root mean square; int8 word rows give about 0.001
 _ROUNDS = 400
 # Weights of staying near the source's norm and the stored rows, where the tables leave them open.
@@ -96,6 +97,12 @@ class _Constants:
             graph = onnx.load(path).graph
         except Exception as error:  # protobuf's own error classes
             raise ModelFormatError(f"{path} is damaged ({error}); copy the model again") from error
+        extra = [value.name for value in graph.input if value.name not in _INPUTS]
+        if extra:  # the network reads more than this architecture, whatever its constants say
+            raise IncompatibleModelError(
+                f"{path} asks for {', '.join(extra)}, which this version of sumfit does not give; "
+                "export a model without it"
+            )
         self.path = path
         self._to_array = numpy_helper.to_array
         self._values = {
@@ -181,13 +188,6 @@ def _vertex_entry(
     words = weights["embedding.weight"].double()
     inner = constants.plain("vertex_inner").double()
     end = constants.plain("vertex_end").double()
-    if constants.has("limit"):  # the norm comes after the limit's embedding: nothing is folded
-        position = inner - words[MASK]
-        position[0] = inner[0] - words[BOS]
-        norm = [constants.plain(f"vertex_norm.{part}") for part in ("weight", "bias")]
-        found = {"vertex_entry.position.weight": position.float()}
-        found |= {"limit.weight": constants.plain("limit")}
-        return found | {"vertex_entry.norm.weight": norm[0], "vertex_entry.norm.bias": norm[1]}
     special = words[:N_SPECIAL]
     norm = [weights[f"source_entry.norm.{part}"].double() for part in ("weight", "bias")]
     special, position, scale, shift = _unfold(special, (inner, end), norm, config.layer_norm_eps)

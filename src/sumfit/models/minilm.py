@@ -13,7 +13,7 @@ What goes where:
 - attention to the source in decoder layer k: a copy of the same layer's self-attention;
 - positions of source, vertices and target: MiniLM's positions plus its first segment embedding;
 - a piece: mean of the MiniLM embeddings of the word pieces of its text;
-- links and limit buckets: left as they were (random).
+- links and, in the network that is told the length, its embeddings: left as they were (random).
 """
 
 from __future__ import annotations

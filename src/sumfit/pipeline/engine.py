@@ -140,7 +140,7 @@ class Engine:
             if refusal
             or isinstance(request, SumfitError)
             or self._is_kept(source, request, options)
-            else self.graph_request(source, request, options)
+            else self.graph_request(source, request)
             for request in requests
         ]
         return Prepared(source, requests, graphs, time.perf_counter() - started, refusal)
@@ -175,31 +175,25 @@ class Engine:
         keywords: dict[str, object] = {"source": source.text, "tokenizer": self.model.tokenizer}
         return resolve_budget(**{**length, **keywords})  # type: ignore[arg-type]
 
-    def graph_request(
-        self, source: Source, request: LengthRequest | None, options: Options
-    ) -> GraphRequest:
-        """Choose the size of a text's graph, large enough for its limit, and the limit's bucket.
+    def graph_request(self, source: Source, request: LengthRequest | None) -> GraphRequest:
+        """Choose the size of a text's graph, large enough for its limit.
 
         Args:
             source: The text.
             request: Its length request, if it has one.
-            options: For the profile.
 
         Returns:
             What to ask of the backend.
         """
-        n_pieces = bucket = 0
+        n_pieces = 0
         if request is not None:
             longest = source_length(source.text, request, self.model.tokenizer)
             high = max(min(request.budget.high, longest), request.budget.low)
             rate = _PIECES_PER_UNIT.get(request.unit_name, _PIECES_PER_CHARACTER)
             n_pieces = math.ceil(high * rate)
-            bucket = self.model.config.limit_bucket(
-                high, unit=request.unit_name, profile=options.profile
-            )
         shape = self.model.config.architecture
         n_vertices = shape.n_vertices(len(source.ids), at_least=n_pieces + 2)
-        return GraphRequest(source.ids, n_vertices, bucket)
+        return GraphRequest(source.ids, n_vertices)
 
     def finish(
         self,

@@ -64,17 +64,17 @@ class Prepared:
         """Part the requests, so that each has the graph that it would have alone.
 
         Returns:
-            Jobs whose graphs are of one size and bucket, with the places of their requests; what
-            needs no graph goes with the first.
+            Jobs whose graphs are of one size, with the places of their requests; what needs no
+            graph goes with the first.
         """
-        kinds = [(graph.n_vertices, graph.limit_bucket) if graph else None for graph in self.graphs]
-        distinct = sorted({kind for kind in kinds if kind is not None})
+        sizes = [graph.n_vertices if graph else None for graph in self.graphs]
+        distinct = sorted({size for size in sizes if size is not None})
         if len(distinct) < 2:
-            return [(self, list(range(len(kinds))))]
+            return [(self, list(range(len(sizes))))]
         parts = []
-        for kind in distinct:
-            taken = (None, kind) if kind == distinct[0] else (kind,)
-            places = [place for place, own in enumerate(kinds) if own in taken]
+        for size in distinct:
+            taken = (None, size) if size == distinct[0] else (size,)
+            places = [place for place, own in enumerate(sizes) if own in taken]
             part = replace(
                 self,
                 requests=[self.requests[place] for place in places],

@@ -101,9 +101,8 @@ class Summarizer:
         A string gives a `Summary`; a list (or other sized collection) a list; any other iterable
         an iterator that works a bounded number of texts ahead. With ``limits=[...]`` each text
         gives a list of summaries, one per limit, each what it would be alone, from one forward
-        pass (another one for limits so long that they ask for a larger graph; of a model with
-        limit buckets, one for each bucket); with one text, a list as a limit
-        (``max_chars=[30, 60]``) means the same, with many texts one for each.
+        pass (another one for limits so long that they ask for a larger graph); with one text, a
+        list as a limit (``max_chars=[30, 60]``) means the same, with many texts one for each.
 
         Args:
             texts: A string, or an iterable of strings.
@@ -184,8 +183,7 @@ class Summarizer:
 
         Args:
             text: The text.
-            **keywords: Length keywords, which may enlarge the graph or be told to the model, and
-                ``profile``.
+            **keywords: Length keywords, which may enlarge the graph, and ``profile``.
 
         Returns:
             The graph.
@@ -193,7 +191,7 @@ class Summarizer:
         length, options = split_keywords(keywords)
         source = self._engine.source(text, options)
         request = self._engine.request(length, source) if length else None
-        return self.backend.graphs([self._engine.graph_request(source, request, options)])[0]
+        return self.backend.graphs([self._engine.graph_request(source, request)])[0]
 
     def inspect(self, text: str, /, **keywords: Any) -> Inspection:
         """Summarise a text and show the graph behind the summary.

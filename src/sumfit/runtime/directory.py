@@ -53,8 +53,6 @@ class ModelConfig:
         profiles: Text profiles that the training text covered.
         scripts: Writing systems that it covered, such as ``Latin``; empty for any.
         system: Kind of model: ``dat``, or a baseline's name.
-        pieces_per_unit: Pieces that summaries have per unit of length, by text profile and unit,
-            for models that are told the limit.
     """
 
     name: str
@@ -70,7 +68,6 @@ class ModelConfig:
     profiles: tuple[str, ...] = ("natural",)
     scripts: tuple[str, ...] = ()
     system: str = "dat"
-    pieces_per_unit: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def bonus_for(self, unit: str) -> float:
         """Score added per token when the limit counts ``unit``.
@@ -95,21 +92,6 @@ class ModelConfig:
             Nats per unit, 0 where the unit has none.
         """
         return float(self.unit_bonus.get(unit, 0.0))
-
-    def limit_bucket(self, n_units: int, *, unit: str, profile: str) -> int:
-        """Bucket of the length limit that the network is told.
-
-        Args:
-            n_units: The limit.
-            unit: Name of the unit that it counts.
-            profile: Text profile.
-
-        Returns:
-            The number of pieces to be expected under the limit, at most that of the last bucket;
-            0, "no limit", if the model has no buckets or does not know the unit.
-        """
-        rates = {**self.pieces_per_unit.get(profile, {}), "tokens": 1.0}
-        return self.architecture.limit_bucket(n_units * rates.get(unit, 0.0))
 
 
 def default_model_path() -> Path:
@@ -270,17 +252,7 @@ def _read_config(file: Path) -> ModelConfig:
         profiles=tuple(str(name) for name in profiles),
         scripts=tuple(str(name) for name in _field(values, "scripts", list, file, default=[])),
         system=_field(values, "system", str, file, default="dat"),
-        pieces_per_unit=_rates(values, file),
     )
-
-
-def _rates(values: Mapping[str, Any], file: Path) -> dict[str, dict[str, float]]:
-    by_profile = _field(values, "pieces_per_unit", dict, file, default={})
-    return {
-        profile: {unit: _positive_float(rates, unit, file, default=1.0) for unit in rates}
-        for profile in by_profile
-        if (rates := _field(by_profile, profile, dict, file))
-    }
 
 
 def _architecture(values: dict[str, Any], file: Path) -> DATConfig:

@@ -26,12 +26,10 @@ class GraphRequest:
     Attributes:
         source_ids: Vocabulary ids of the source, at least one, at most ``max_source``.
         n_vertices: ``S`` of the graph to predict.
-        limit_bucket: Bucket of the length limit, 0 for none; ignored by models without buckets.
     """
 
     source_ids: tuple[int, ...]
     n_vertices: int
-    limit_bucket: int = 0
 
 
 class Backend(Protocol):

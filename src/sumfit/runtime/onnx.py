@@ -19,7 +19,6 @@ from sumfit.runtime.graph import GraphRequest, fold
 __all__ = ["OnnxBackend"]
 
 _INPUTS = ("source_ids", "vertex_mask")
-_LIMIT = "limit_bucket"  # a further input of models that are told the length limit
 _OUTPUTS = ("top_ids", "cand_logp", "other_logp", "link_logp")
 
 
@@ -53,9 +52,7 @@ class OnnxBackend:
                     f"{file} has {kind} {', '.join(found)}, needed are {', '.join(expected)}; "
                     "export the model again with this version of sumfit"
                 )
-        names = {value.name for value in self._session.get_inputs()}
-        self._has_limit = _LIMIT in names
-        extra = sorted(names - {*_INPUTS, _LIMIT})
+        extra = [value.name for value in self._session.get_inputs() if value.name not in _INPUTS]
         if extra:
             raise IncompatibleModelError(
                 f"{file} asks for {', '.join(extra)}, which this version of sumfit does not give; "
@@ -90,13 +87,13 @@ class OnnxBackend:
         return [self._graph(request) for request in requests]
 
     def _graph(self, request: GraphRequest) -> DAG:
-        feed = {
-            "source_ids": np.asarray([request.source_ids], dtype=np.int64),
-            "vertex_mask": np.ones((1, request.n_vertices), dtype=bool),
-        }
-        if self._has_limit:
-            feed[_LIMIT] = np.array([request.limit_bucket], dtype=np.int64)
-        top_ids, cand_logp, other_logp, link_logp = self._session.run(list(_OUTPUTS), feed)
+        top_ids, cand_logp, other_logp, link_logp = self._session.run(
+            list(_OUTPUTS),
+            {
+                "source_ids": np.asarray([request.source_ids], dtype=np.int64),
+                "vertex_mask": np.ones((1, request.n_vertices), dtype=bool),
+            },
+        )
         return fold(
             top_ids=top_ids[0],
             cand_logp=cand_logp[0],

@@ -233,15 +233,13 @@ class TorchBackend:
         sizes = torch.tensor([item.n_vertices for item in requests])
         mask = vertex_mask(sizes, int(sizes.max()))
         parts = [ids, sizes, mask]
-        if self._network.limit is not None:
-            parts.append(torch.tensor([item.limit_bucket for item in requests]))
         if self._device.type == "cuda":  # so that copying waits for nothing
             parts = [part.pin_memory() for part in parts]
-        ids, sizes, mask, *limit = (part.to(self._device, non_blocking=True) for part in parts)
+        ids, sizes, mask = (part.to(self._device, non_blocking=True) for part in parts)
         dtype = _DTYPES[self._precision]
         with torch.autocast(self._device.type, dtype=dtype, enabled=dtype != torch.float32):
             memory, source_mask = self._network.encode(ids)
-            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask, *limit)
+            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
             return F.linear(hidden, self._words), self._network.link_logp(hidden, mask), sizes
 
 

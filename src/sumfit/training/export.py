@@ -37,7 +37,6 @@ _FIELDS = (
     "profiles",
     "scripts",
     "max_source",
-    "pieces_per_unit",
     "recipe",
 )
 

@@ -72,18 +72,16 @@ class MicroBatch:
     after: Position
 
 
-def to_tensors(batch: Batch, *, pin: bool, n_limit_buckets: int = 0) -> dict[str, Tensor]:
+def to_tensors(batch: Batch, *, pin: bool) -> dict[str, Tensor]:
     """Turn a batch into the arguments of `sumfit.losses.objective`.
 
     Args:
         batch: The batch.
         pin: Put them into pinned memory.
-        n_limit_buckets: Buckets of the length limit that the model is told; 0 for none. The limit
-            is the target's number of pieces, and bucket 0, "no limit", for every tenth pair.
 
     Returns:
         ``source_ids (B, T)``, ``target_ids (B, U)``, ``n_vertices (B,)`` int64,
-        ``vertex_mask (B, S)`` bool; ``limit_bucket (B,)`` int64 where there are buckets.
+        ``vertex_mask (B, S)`` bool.
     """
     tensors = {
         "source_ids": torch.from_numpy(batch.source_ids),
@@ -91,10 +89,6 @@ def to_tensors(batch: Batch, *, pin: bool, n_limit_buckets: int = 0) -> dict[str
         "n_vertices": torch.from_numpy(batch.n_vertices),
         "vertex_mask": torch.from_numpy(batch.vertex_mask),
     }
-    if n_limit_buckets:
-        n_targets = (batch.target_ids != 0).sum(axis=1)
-        bucket = np.where(batch.items % 10 == 0, 0, np.minimum(n_targets, n_limit_buckets - 1))
-        tensors["limit_bucket"] = torch.from_numpy(bucket)
     return {name: value.pin_memory() for name, value in tensors.items()} if pin else tensors
 
 
@@ -116,7 +110,6 @@ class BatchStream:
         piece_bytes: Sequence[bytes] = (),
         denoising: DenoiseOptions | None = None,
         denoise_share: float = 0.0,
-        n_limit_buckets: int = 0,
     ) -> None:
         """Choose the usable pairs.
 
@@ -133,7 +126,6 @@ class BatchStream:
             piece_bytes: Bytes of each piece of the tokenizer, to find that fold.
             denoising: How sources are corrupted in denoising batches.
             denoise_share: Share of the epochs' batches that denoise.
-            n_limit_buckets: Buckets of the length limit that the model is told; 0 for none.
         """
         self._corpus = corpus
         self._options = options
@@ -143,7 +135,6 @@ class BatchStream:
         self._n_processes = n_processes
         self._denoising = denoising if denoise_share > 0 else None
         self._denoise_share = denoise_share
-        self._n_limit_buckets = n_limit_buckets
         self._profiles = profiles
         self._max_pairs = max_pairs
         self._left_out = left_out
@@ -214,7 +205,7 @@ class BatchStream:
                 for place in range(self._rank, self._group, self._n_processes):
                     batch = self.build(epoch, plan, step * self._group + place)
                     is_last = place + self._n_processes >= self._group
-                    tensors = to_tensors(batch, pin=pin, n_limit_buckets=self._n_limit_buckets)
+                    tensors = to_tensors(batch, pin=pin)
                     yield MicroBatch(tensors, batch.items, place, is_last, n_targets, after)
                 step += 1
             epoch, step = epoch + 1, 0

@@ -15,8 +15,6 @@ from torch import Tensor
 from sumfit.config import to_mapping
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.folds import Fold
-from sumfit.models.checkpoint import read_architecture
-from sumfit.models.dat import DAT
 from sumfit.models.minilm import init_from_minilm
 from sumfit.models.network import Network
 from sumfit.text import Tokenizer
@@ -29,7 +27,6 @@ from sumfit.training.journal import Journal, Window
 from sumfit.training.loader import BatchStream, MicroBatch
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
-from sumfit.training.rates import pieces_per_unit
 from sumfit.training.recipe import INSTALLED, Recipe
 from sumfit.training.stages import TrainingRun
 from sumfit.training.start import start_directory, start_fields
@@ -84,11 +81,7 @@ class Trainer(TrainingRun):
             piece_bytes=tokenizer.piece_bytes,
             denoising=recipe.loss.denoise,
             denoise_share=recipe.loss.denoise_share,
-            n_limit_buckets=recipe.model.n_limit_buckets,
         )
-        self._rates = {}
-        if recipe.system == DAT.system and recipe.model.n_limit_buckets:
-            self._rates = pieces_per_unit(corpus, tokenizer, self.stream.items)
         self._validator = Validator(
             recipe.corpus,
             system=self._system,
@@ -97,7 +90,6 @@ class Trainer(TrainingRun):
             options=recipe.validation,
             processes=processes,
             profiles=recipe.data.profiles,
-            rates=self._rates,
         )
         super().__init__(self.stream.fingerprint)
         self._gradient = StepGradient(recipe, self.model, self._optimiser, processes.device)
@@ -167,8 +159,6 @@ class Trainer(TrainingRun):
             "max_source": recipe.data.max_source,
             "recipe": to_mapping(recipe),
         }
-        if self._rates:
-            fields["pieces_per_unit"] = self._rates
         checkpoints.save_checkpoint(
             folder,
             model=self.model,
@@ -204,19 +194,4 @@ def _start_from(model: Network, recipe: Recipe, tokenizer: Tokenizer) -> None:
     if minilm:
         init_from_minilm(model, tokenizer, None if minilm == INSTALLED else minilm)
     if recipe.start.model:
-        _load_start(model, start_directory(recipe.start.model))
-
-
-def _load_start(model: Network, folder: Path) -> None:
-    """Load a model; limit buckets that it lacks begin at zero, where they change nothing."""
-    if (
-        not isinstance(model, DAT)
-        or model.limit is None
-        or read_architecture(folder).n_limit_buckets
-    ):
-        checkpoints.load_into(folder, model)
-        return
-    limit, model.limit = model.limit, None
-    checkpoints.load_into(folder, model)
-    torch.nn.init.zeros_(limit.weight)
-    model.limit = limit
+        checkpoints.load_into(start_directory(recipe.start.model), model)

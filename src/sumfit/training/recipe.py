@@ -293,6 +293,12 @@ class Recipe:
                 "system at-leninfo needs model.n_limit_buckets, one for each number of words left "
                 f"(such as 64), was {self.model.n_limit_buckets}"
             )
+        if self.system == "dat" and self.model.n_limit_buckets:
+            problems.append(
+                "model.n_limit_buckets is of system at-leninfo alone, and system dat is told no "
+                f"length, so it must be 0, was {self.model.n_limit_buckets}; leave it out, or set "
+                "system to at-leninfo"
+            )
         if self.seed < 0:
             problems.append(f"seed must be 0 or more, was {self.seed}")
         if problems:

@@ -60,10 +60,8 @@ def _graphs(model: DAT, batch: Batch) -> Iterator[DAG]:
     device = model.embedding.weight.device
     source_ids = torch.from_numpy(batch.source_ids).to(device)
     mask = torch.from_numpy(batch.vertex_mask).to(device)
-    bucket = batch.limit_bucket
-    told = None if bucket is None else torch.from_numpy(bucket).to(device)
     with torch.no_grad():
-        word_logp, link_logp = model(source_ids, mask, told)
+        word_logp, link_logp = model(source_ids, mask)
         top_logp, top_ids = word_logp.float().topk(_WORDS_PER_VERTEX, dim=-1)
     for row, n_vertices in enumerate(batch.n_vertices.tolist()):
         kept = top_ids[row, :n_vertices]

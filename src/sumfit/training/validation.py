@@ -7,8 +7,8 @@ Owns which pairs are looked at and how scores add up over processes. Does not ow
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +38,6 @@ class _Group:
     """Validation pairs of one set in one profile."""
 
     name: str
-    profile: str
     items: IntArray
 
 
@@ -55,7 +54,6 @@ class Validator:
         options: ValidationSection,
         processes: Processes,
         profiles: tuple[str, ...] = (),
-        rates: Mapping[str, Mapping[str, float]] | None = None,
     ) -> None:
         """Choose the pairs: the first of each set, the same at every validation.
 
@@ -67,9 +65,7 @@ class Validator:
             options: How many pairs, and under which budget.
             processes: The processes that share the work.
             profiles: Text profiles to look at; all if empty.
-            rates: Pieces per unit by text profile, for a DAT that is told the limit.
         """
-        self._rates = rates or {}
         self._corpus = PackedCorpus.open(directory, "valid")
         self._texts = read_valid_texts(directory)
         self._system = system
@@ -80,7 +76,7 @@ class Validator:
         usable, _ = usable_items(self._corpus, batch_options, profiles=profiles)
         set_ids = self._corpus.set_ids[usable]
         self._groups = [
-            _Group(f"{entry.name}-{entry.profile}", entry.profile, usable[set_ids == index])
+            _Group(f"{entry.name}-{entry.profile}", usable[set_ids == index])
             for index, entry in enumerate(self._corpus.meta.sets)
             if (set_ids == index).any()
         ]
@@ -117,7 +113,7 @@ class Validator:
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         for index, group in enumerate(self._groups):
             for batch in self._batches(group.items[: self._options.n_loss]):
-                on_cpu = to_tensors(batch, pin=False, n_limit_buckets=model.config.n_limit_buckets)
+                on_cpu = to_tensors(batch, pin=False)
                 tensors = {name: value.to(device) for name, value in on_cpu.items()}
                 with autocast(device, precision):
                     out = self._system.loss(model, tensors, LossOptions())
@@ -156,9 +152,6 @@ class Validator:
                 places = mine[start : start + _ROUGE_BATCH]
                 batch = build_batch(self._corpus, places, self._batch_options)
                 budgets = [self._n_words(self._texts[place].source) for place in places]
-                if rates := self._rates.get(group.profile):
-                    told = [model.config.limit_bucket(rates["words"] * n) for n in budgets]
-                    batch = replace(batch, limit_bucket=np.array(told, dtype=np.int64))
                 with autocast(device, precision):
                     summaries += self._system.summarize(model, batch, self._tokenizer, budgets)
                 references += [list(self._texts[place].summaries) for place in places]

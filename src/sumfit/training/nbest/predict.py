@@ -60,12 +60,11 @@ class Predictor:
             ids[row, : len(item.source_ids)] = item.source_ids
         n_vertices = [item.n_vertices for item in items]
         mask = vertex_mask(torch.tensor(n_vertices), max(n_vertices)).to(self.device)
-        limit = torch.tensor([item.limit_bucket for item in items]).to(self.device)
         source = torch.from_numpy(ids).to(self.device)
         is_gpu = self.device.type == "cuda"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=is_gpu):
             memory, source_mask = self._network.encode(source)
-            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask, limit)
+            hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
             word_logp = self._network.word_logp(hidden)
             link_logp = self._network.link_logp(hidden, mask)
         top_logp, top_ids = word_logp.topk(self._kept, dim=-1)

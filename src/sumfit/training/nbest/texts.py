@@ -85,16 +85,14 @@ class Texts:
         if self._corpus is None:
             source, references = self._pairs[place]
             ids = tuple(tokenizer.encode(source)[: self._model.config.max_source])
-            profile = self.profiles[0]
         else:
             source_ids, target_ids = self._corpus.item(place)
             ids = tuple(source_ids[: self._model.config.max_source].tolist())
-            profile = self._corpus.meta.sets[self._corpus.set_ids[place]].profile
             references = (
                 self._valid[place].summaries if self._valid else (tokenizer.decode(target_ids),)
             )
         text = tokenizer.decode(ids)
-        return Item(place, ids, text, tuple(references), self._limit(place, text), profile)
+        return Item(place, ids, text, tuple(references), self._limit(place, text))
 
     def _limit(self, place: int, text: str) -> int:
         spec = self._spec

@@ -44,7 +44,6 @@ class Item(NamedTuple):
         text: The text itself, in its profile's form.
         references: Reference summaries.
         limit: Length limit.
-        profile: Its text profile.
     """
 
     place: int
@@ -52,7 +51,6 @@ class Item(NamedTuple):
     text: str
     references: tuple[str, ...]
     limit: int
-    profile: str
 
 
 class Outputs(NamedTuple):
@@ -219,7 +217,7 @@ class Worker:
 
 
 def graph_request(model: ModelDirectory, spec: NbestSpec, item: Item) -> GraphRequest:
-    """Choose the size of a text's graph and the bucket of its limit, as a summarizer does.
+    """Choose the size of a text's graph, as a summarizer does.
 
     Args:
         model: The model.
@@ -233,8 +231,7 @@ def graph_request(model: ModelDirectory, spec: NbestSpec, item: Item) -> GraphRe
     n_source = len(item.source_ids)
     least = min(n_pieces, 2 * n_source) + 2
     n_vertices = model.config.architecture.n_vertices(n_source, at_least=least)
-    bucket = model.config.limit_bucket(item.limit, unit=spec.unit, profile=item.profile)
-    return GraphRequest(item.source_ids, n_vertices, bucket)
+    return GraphRequest(item.source_ids, n_vertices)
 
 
 def _overlap(words: Sequence[str], reference: Sequence[str]) -> int:
