@@ -7,6 +7,7 @@ already. Results are those of the CPU versions of the same method.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,9 @@ __all__ = [
     "BatchResult",
     "DAGBatch",
     "DeviceCosts",
+    "Fetched",
     "decode_batch",
+    "fetch",
     "path_map_batch",
     "read_back",
     "seqmap_beam_batch",
@@ -97,9 +100,8 @@ def decode_batch(
         words_per_vertex=words_per_vertex,
         n_best=n_best,
     )
-    found = read_back(
-        _search(batch, method, options), batch.word_ids, budgets=budgets, method=method
-    )
+    result = _search(batch, method, options)
+    found = read_back(fetch(result, batch.word_ids), budgets=budgets, method=method)
     if certify and method == "seqmap-beam":
         for item, of_beam in enumerate(found):
             if not isinstance(of_beam, NBest) or not all(one.optimal for one in of_beam):
@@ -130,27 +132,81 @@ def _exact(dag: DAG, options: DecodeOptions) -> NBest | InfeasibleBudgetError:
         return error
 
 
-def read_back(
-    result: BatchResult, word_ids: torch.Tensor, *, budgets: Sequence[LengthBudget], method: str
-) -> list[NBest | InfeasibleBudgetError]:
-    """Copy what a search found from the device to the host.
+@dataclass(frozen=True, slots=True, eq=False)
+class Fetched:
+    """What a search found, on its way to the host.
+
+    Attributes:
+        words: ``(B, N, T)`` vocabulary ids, -1 after the end.
+        log_prob: ``(B, N)`` as in `BatchResult`, and so is the rest.
+        score: ``(B, N)``.
+        cost: ``(B, N)``.
+        gap: ``(B, N)``.
+        vertices: ``(B, N, T)``; ``None`` unless of PathMAP.
+        ready: Set once all of it has arrived; ``None`` if it has.
+    """
+
+    words: torch.Tensor
+    log_prob: torch.Tensor
+    score: torch.Tensor
+    cost: torch.Tensor
+    gap: torch.Tensor
+    vertices: torch.Tensor | None
+    ready: torch.cuda.Event | None
+
+
+def fetch(result: BatchResult, word_ids: torch.Tensor) -> Fetched:
+    """Begin to copy what a search found to the host, once the device has found it.
+
+    Nothing waits for the copies before `read_back`.
 
     Args:
         result: What it found.
         word_ids: ``(B, W)`` candidates of its graphs.
+
+    Returns:
+        The copies.
+    """
+
+    def copy(part: torch.Tensor) -> torch.Tensor:
+        return part.to("cpu", non_blocking=True)
+
+    at = result.columns.clamp(min=0).flatten(1)
+    words = torch.gather(word_ids, 1, at).view_as(result.columns)
+    copies = {
+        "words": copy(words.masked_fill(result.columns < 0, -1)),
+        "log_prob": copy(result.log_prob),
+        "score": copy(result.score),
+        "cost": copy(result.cost),
+        "gap": copy(result.gap),
+    }
+    vertices = None if result.vertices is None else copy(result.vertices)
+    ready = None
+    if result.columns.is_cuda:
+        ready = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        ready.record(torch.cuda.current_stream(result.columns.device))
+    return Fetched(**copies, vertices=vertices, ready=ready)
+
+
+def read_back(
+    fetched: Fetched, *, budgets: Sequence[LengthBudget], method: str
+) -> list[NBest | InfeasibleBudgetError]:
+    """Wait for what a search found, and make hypotheses of it.
+
+    Args:
+        fetched: What it found.
         budgets: ``B`` budgets.
         method: Name of the method, for the lists.
 
     Returns:
         ``B`` lists of hypotheses, best first; an error in place of an empty one.
     """
-    is_word = result.columns >= 0
-    at = result.columns.clamp(min=0).flatten(1)
-    found_ids = torch.gather(word_ids, 1, at).view_as(result.columns)
-    words = found_ids.masked_fill(~is_word, -1).tolist()
-    vertices = None if result.vertices is None else result.vertices.tolist()
-    scores, log_probs = result.score.tolist(), result.log_prob.tolist()
-    costs, gaps = result.cost.tolist(), result.gap.tolist()
+    if fetched.ready is not None:
+        fetched.ready.synchronize()
+    words = fetched.words.tolist()
+    vertices = None if fetched.vertices is None else fetched.vertices.tolist()
+    scores, log_probs = fetched.score.tolist(), fetched.log_prob.tolist()
+    costs, gaps = fetched.cost.tolist(), fetched.gap.tolist()
     lists: list[NBest | InfeasibleBudgetError] = []
     for item, budget in enumerate(budgets):
         found = []

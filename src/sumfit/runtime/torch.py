@@ -22,7 +22,7 @@ from torch import nn
 
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import Ending
-from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, read_back, seqmap_beam_batch
+from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, fetch, read_back, seqmap_beam_batch
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget
@@ -153,7 +153,8 @@ class TorchBackend:
     ) -> list[NBest | InfeasibleBudgetError]:
         """Predict graphs and search them where they are, by seqmap-beam without constraints.
 
-        Nothing but the words found leaves the device, and the host waits for it once.
+        Nothing but the words found leaves the device. What one call found is made into hypotheses
+        while the device is at the next ones.
 
         Args:
             requests: Sources and graph sizes.
@@ -194,11 +195,11 @@ class TorchBackend:
                     beam_size=beam_size,
                     n_best=n_best,
                 )
-                pending.append((places, batch.word_ids, found))
+                pending.append((places, fetch(found, batch.word_ids)))
         result: dict[int, NBest | InfeasibleBudgetError] = {}
-        for places, word_ids, found in pending:
+        for places, fetched in pending:
             own = [budgets[place] for place in places]
-            lists = read_back(found, word_ids, budgets=own, method="seqmap-beam")
+            lists = read_back(fetched, budgets=own, method="seqmap-beam")
             result.update(zip(places, lists, strict=True))
         return [result[place] for place in range(len(requests))]
 
