@@ -148,7 +148,7 @@ def test_each_record_may_have_its_own_limit(tmp_path: Path, tiny_model: Path) ->
     assert [row["summary_limit"] for row in found] == [20, 30, 40, None, None]
     file = tmp_path / "in.jsonl"
     assert [row["summary_error"] for row in found[3:]] == [
-        f"{file}:4: limit 'room' must be a whole number, was None",
+        f"{file}:4: limit 'room' must be a whole number, was null",
         f"{file}:5: limit 'room' must be a whole number, was 'wide'",
     ]
 
@@ -178,12 +178,42 @@ def test_a_stopped_job_goes_on_with_what_it_has(
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+def test_an_error_before_the_first_part_leaves_nothing_behind(
+    tmp_path: Path, tiny_model: Path
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(3))
+    changes: list[dict[str, Any]] = [{"field": "body"}, {"options": {"max_chars": -1}}]
+    for wrong in changes:
+        with pytest.raises(ConfigError):
+            run(spec(tmp_path, tiny_model, **wrong))
+        assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    own = tmp_path / "out.jsonl.job" / "mine.txt"
+    own.parent.mkdir()
+    own.touch()
+    with pytest.raises(ConfigError):
+        run(spec(tmp_path, tiny_model, field="body"))
+    assert [path.name for path in own.parent.iterdir()] == [own.name]
+
+
+def test_a_job_killed_before_its_first_part_holds_up_no_other(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(3))
+    monkeypatch.setattr(JobDirectory, "_remove_if_nothing_is_done", lambda self: None)
+    with pytest.raises(ConfigError):
+        run(spec(tmp_path, tiny_model, field="body"))
+    monkeypatch.undo()
+    assert (tmp_path / "out.jsonl.job" / "job.json").exists()
+    assert run(spec(tmp_path, tiny_model)).n_records == 3
+
+
 def test_an_unfinished_job_is_not_mixed_with_another(tmp_path: Path, tiny_model: Path) -> None:
     write_jsonl(tmp_path / "in.jsonl", records(8))
     job = spec(tmp_path, tiny_model)
     with JobDirectory(job.output).open(job.fingerprint(), restart=False):
         with pytest.raises(OverloadedError, match="another process is working in"):
             run(job)
+        JobDirectory(job.output).save(0, [{"line": 1}])
     other = spec(tmp_path, tiny_model, options={"max_chars": 50})
     message = r"unfinished job with options \{'max_chars': 40\}, now it is \{'max_chars': 50\}"
     with pytest.raises(ConfigError, match=message):
@@ -234,6 +264,13 @@ def test_an_input_that_changes_meanwhile_is_noticed(
         ({"output_field": "id"}, "has a column 'id' already; choose another name"),
         ({"options": {"max_chars": 5, "max_words": 2}}, "two length specifications"),
         ({"model": "/no/such/model"}, "/no/such/model"),
+        ({"n_processes": 0}, "processes must be at least 1, was 0"),
+        ({"n_gpus": -1.0}, "gpus must be a number from 0 on, was -1.0"),
+        ({"n_gpus": float("nan")}, "gpus must be a number from 0 on, was nan"),
+        ({"n_gpus": 1.0}, "actors of engine 'ray', was 1.0 with engine 'local'; add --engine ray"),
+        ({"output_field": ""}, "output_field must be the name of a column, was ''"),
+        ({"output": Path("/")}, "output / is a directory; give the name of a file"),
+        ({"format": "datasets"}, "is no directory of .arrow files, as format 'datasets' needs it"),
     ],
 )
 def test_a_wrong_job_is_refused(

@@ -166,7 +166,8 @@ def test_a_bad_csv_line_loses_no_other(
     result = sumfit("summarize", str(file), "--max-chars", "40")
     assert result.out.split("\n") == [expected[0], "", expected[1], ""]
     assert result.err == (
-        f"{file}:3: 3 fields, but the header has 2\n1 of 3 texts have no summary\n"
+        f"{file}:3: 3 fields, but the header has 2; put a field that holds ',' between "
+        "quotation marks\n1 of 3 texts have no summary\n"
     )
 
 
@@ -225,6 +226,76 @@ def test_blank_lines_stay_blank(
     data = f"{texts[0]}\n\n  \n{texts[1]}\n".encode()
     result = sumfit("summarize", "--max-chars", "40", stdin=data)
     assert result == (0, f"{expected[0]}\n\n\n{expected[1]}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--field", "body"], "has no column 'body'; its columns are 'id', 'text'"),
+        (["--limit-field", "w", "--unit", "chars"], "has no column 'w'; its columns are 'id', 't"),
+        (["--format", "jsonl", "--keep", "day"], "has no column 'day'; its columns are 'id', 'te"),
+    ],
+)
+def test_a_column_that_is_not_there_is_one_error(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], flags: list[str], message: str
+) -> None:
+    length = [] if "--unit" in flags else ["--max-chars", "40"]
+    for name in ("in.csv", "in.tsv", "in.parquet"):
+        file = write(tmp_path / name, texts)
+        result = sumfit("summarize", str(file), *length, *flags)
+        assert (result.code, result.out) == (2, ""), result
+        assert result.err.startswith(f"error: {file} {message}")
+        assert result.err.count("\n") == 1
+
+
+def test_a_record_without_a_field_is_one_of_many(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
+    lines = [{"text": texts[0], "w": 40}, {"text": texts[0]}, {"text": texts[0], "w": None}]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    flags = ("--input-format", "jsonl", "--limit-field", "w", "--unit", "chars")
+    result = sumfit("summarize", *flags, stdin=data)
+    assert result.code == 1
+    assert result.err == (
+        "<stdin>:2: limit 'w' is missing; fields here: text\n"
+        "<stdin>:3: limit 'w' must be a whole number, was null\n"
+        "2 of 3 texts have no summary\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("{in} -o {out} --workers 2", "--workers has no effect with -o, was 2; leave it out"),
+        ("{in} -o {out} --batch-size 2", "--batch-size has no effect with -o, was 2; leave it ou"),
+        ("{in} -o {out} --backend torch", "--backend has no effect with -o, was torch; leave it "),
+        ("{in} -o {out} --device cuda", "--device has no effect with -o, was cuda; leave it out"),
+        ("{in} -o {out} --precision fp32", "--precision has no effect with -o, was fp32; leave it"),
+        ("{in} --processes 2", "--processes is for a file job: name FILE and -o OUT with it, was"),
+        ("{in} --restart", "--restart is for a file job: name FILE and -o OUT with it; leave it"),
+        ("- -o {out} --output-field a", "--output-field is for a file job: name FILE and -o OUT w"),
+        ("{in} --keep id", "--keep goes with --format jsonl, was 'id' with lines; add it"),
+        ("{in} --format jsonl --keep text", "--keep text: a result has a field of that name; ren"),
+        ("- -o {out}.csv", "standard input is summarised into lines or JSONL, was -o {out}.csv; "),
+    ],
+)
+def test_a_flag_that_would_do_nothing_is_refused(
+    sumfit: Sumfit, tmp_path: Path, flags: str, message: str
+) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": 1, "text": "some words"}\n')
+    places = {"{in}": str(tmp_path / "in.jsonl"), "{out}": str(tmp_path / "out.jsonl")}
+    for name, place in places.items():
+        flags, message = flags.replace(name, place), message.replace(name, place)
+    result = sumfit("summarize", "--max-chars", "40", *flags.split(), stdin=b"some words\n")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: {message}")
+
+
+def test_standard_input_is_written_as_the_outputs_name_says(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    target = tmp_path / "out.jsonl"
+    data = f"{texts[0]}\n".encode()
+    assert sumfit("summarize", "--max-chars", "40", "-o", str(target), stdin=data).code == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["text"] == expected[0]
 
 
 def test_many_failures_are_counted_not_listed(sumfit: Sumfit) -> None:

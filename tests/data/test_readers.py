@@ -84,8 +84,9 @@ def test_an_open_quotation_mark_costs_its_own_line_alone(tmp_path):
     rows = list(read_rows(path, on_bad="keep"))
     assert [row.line for row in rows] == [2, 3, 4, 5, 7, 8, 9]
     assert [row.fields.get("source") for row in rows] == ["a", None, "e", "g\nh", None, None, "o"]
-    assert str(rows[1].error) == f"{path}:3: ',' expected after '\"'"
-    assert str(rows[5].error) == f"{path}:8: unexpected end of data"
+    hint = "close every quotation mark, and write one inside a field twice"
+    assert str(rows[1].error) == f"{path}:3: ',' expected after '\"'; {hint}"
+    assert str(rows[5].error) == f"{path}:8: unexpected end of data; {hint}"
     report = ReadReport()
     good = list(read_rows(path, on_bad="skip", report=report))
     assert (good, report.n_skipped) == ([row for row in rows if row.error is None], 3)

@@ -7,7 +7,7 @@ an error in its place instead of the end. Does not own file formats (`sumfit.dat
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +16,14 @@ from typing import Any, TextIO, cast
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 
-__all__ = ["FORMATS", "USUAL_FIELDS", "Item", "item_of", "open_output", "read_items"]
+__all__ = ["FORMATS", "Item", "check_columns", "item_of", "open_output", "read_items"]
 
 FORMATS = ("lines", "jsonl", "csv", "tsv", "parquet", "datasets")
 USUAL_FIELDS = ("text", "source")
 """Where a record's text is looked for, unless the caller names its field."""
+
+_WITH_HEADER = ("csv", "tsv", "parquet", "datasets")
+"""Formats whose records all have the same fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def read_items(
         The items, in order.
 
     Raises:
-        ConfigError: If the format is unknown.
+        ConfigError: If the format is unknown, or a table lacks a column asked for.
         DataFormatError: If the file cannot be read, or breaks off before its first record.
     """
     if format is not None and format not in FORMATS:
@@ -83,8 +86,42 @@ def read_items(
             raise DataFormatError(f"there is no file {path}")
         chosen = format or file_format(path)
     name = "<stdin>" if path == "-" else path
+    is_unchecked = chosen in _WITH_HEADER
     for row in read_rows(source, format=cast(Format, chosen), on_bad="keep"):
+        if is_unchecked and row.error is None:
+            fields = (limit_field, *keep)
+            check_columns(name, tuple(row.fields), text_field=text_field, others=fields)
+            is_unchecked = False
         yield item_of(row, name=name, text_field=text_field, limit_field=limit_field, keep=keep)
+
+
+def check_columns(
+    name: str,
+    columns: Sequence[str],
+    *,
+    text_field: str | None,
+    others: Iterable[str | None] = (),
+) -> None:
+    """Refuse a file that lacks a column asked for, since no record of it could be used.
+
+    Args:
+        name: File name for messages.
+        columns: The file's columns.
+        text_field: Column of the text; ``text`` or else ``source`` if not given.
+        others: Further columns asked for.
+
+    Raises:
+        ConfigError: If one is not there.
+    """
+    known = ", ".join(map(repr, columns))
+    wanted = (text_field,) if text_field else USUAL_FIELDS
+    if not any(field in columns for field in wanted):
+        names = " or ".join(map(repr, wanted))
+        hint = "" if text_field else "; name the text's column with --field"
+        raise ConfigError(f"{name} has no column {names}; its columns are {known}{hint}")
+    for field_name in others:
+        if field_name is not None and field_name not in columns:
+            raise ConfigError(f"{name} has no column {field_name!r}; its columns are {known}")
 
 
 def item_of(
@@ -164,7 +201,12 @@ def _text(row: Row, name: str, text_field: str | None) -> str:
 
 
 def _limit(row: Row, name: str, limit_field: str) -> int:
-    value = row.fields.get(limit_field)
+    if limit_field not in row.fields:
+        known = ", ".join(map(str, row.fields))
+        raise DataFormatError(
+            f"{name}:{row.line}: limit {limit_field!r} is missing; fields here: {known}"
+        )
+    value = row.fields[limit_field]
     try:
         if isinstance(value, str):
             return int(value)
@@ -172,6 +214,7 @@ def _limit(row: Row, name: str, limit_field: str) -> int:
             return int(value)
     except (ValueError, OverflowError):  # words, nan, infinity
         pass
+    shown = "null" if value is None else repr(value)
     raise DataFormatError(
-        f"{name}:{row.line}: limit {limit_field!r} must be a whole number, was {value!r}"
+        f"{name}:{row.line}: limit {limit_field!r} must be a whole number, was {shown}"
     )

@@ -13,7 +13,7 @@ from typing import Any
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 
-__all__ = ["error_record", "json_line", "record_of"]
+__all__ = ["RECORD_FIELDS", "error_record", "json_line", "record_of"]
 
 _FIELDS = (
     "text",
@@ -33,6 +33,9 @@ _FIELDS = (
     "bonus",
     "unit_bonus",
 )
+
+RECORD_FIELDS = frozenset((*_FIELDS, "faithful", "alternatives", "line", "error"))
+"""All fields that a record can have."""
 
 
 def record_of(summary: Summary) -> dict[str, Any]:

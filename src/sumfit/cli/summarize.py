@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
@@ -15,8 +15,9 @@ from sumfit.cli.failures import Failures
 from sumfit.cli.io import Item, open_output, read_items
 from sumfit.cli.jobs import JobSpec, run_job
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
-from sumfit.cli.records import error_record, json_line, record_of
+from sumfit.cli.records import RECORD_FIELDS, error_record, json_line, record_of
 from sumfit.cli.terminal import Progress
+from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
 from sumfit.length.request import LIMIT_KEYWORDS
@@ -142,9 +143,13 @@ def summarize(
         raise ConfigError(f"--format must be text or jsonl, was {format!r}")
     keywords = {**_lengths(length, record.limit_field), **summary.keywords()}
     if job.output not in (None, "-") and file != "-":
+        _refuse_given(_flags_of_streams(workers, batch_size, model), "has no effect with -o")
         options = {**length.keywords(), **summary.keywords()}
         failures = _run_job(job.spec(file, record, options=options, model=model.model))
     else:
+        _refuse_given(_flags_of_jobs(job), "is for a file job: name FILE and -o OUT with it")
+        format = _stream_format(format, job.output)
+        _check_kept(record.keep or (), format)
         items = read_items(
             file,
             format=record.input_format,
@@ -158,6 +163,61 @@ def summarize(
     if failures.n_failed:
         print(failures.total(), file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _flags_of_streams(
+    workers: int | None, batch_size: int | None, model: ModelFlags
+) -> dict[str, Any]:
+    """What was given among the flags that a file job, with processes of its own, cannot heed."""
+    return {
+        "--workers": workers,
+        "--batch-size": batch_size,
+        "--backend": None if model.backend == "onnx" else model.backend,
+        "--device": model.device,
+        "--precision": model.precision,
+    }
+
+
+def _flags_of_jobs(job: JobFlags) -> dict[str, Any]:
+    """What was given among the flags of file jobs."""
+    names = ("processes", "output_field", "restart", "engine", "gpus")
+    given = {name: getattr(job, name) for name in names}
+    return {
+        f"--{name.replace('_', '-')}": value
+        for name, value in given.items()
+        if value != getattr(JobFlags, name)
+    }
+
+
+def _refuse_given(flags: dict[str, Any], reason: str) -> None:
+    for flag, value in flags.items():
+        if value is not None:
+            shown = "" if value is True else f", was {value}"
+            raise ConfigError(f"{flag} {reason}{shown}; leave it out")
+
+
+def _stream_format(format: str, output: str | None) -> str:
+    """What a stream is written as; the file's name says more than the default."""
+    suffix = Path(output or "").suffix.lower()
+    if suffix in (".jsonl", ".ndjson", ".json"):
+        return "jsonl"
+    if suffix in (".csv", ".tsv", ".parquet", *COMPRESSED):
+        raise ConfigError(
+            f"standard input is summarised into lines or JSONL, was -o {output}; write .txt or "
+            ".jsonl, or save the input as a file and name that"
+        )
+    return format
+
+
+def _check_kept(keep: Sequence[str], format: str) -> None:
+    if keep and format != "jsonl":
+        raise ConfigError(f"--keep goes with --format jsonl, was {keep[0]!r} with lines; add it")
+    taken = [name for name in keep if name in RECORD_FIELDS]
+    if taken:
+        raise ConfigError(
+            f"--keep {taken[0]}: a result has a field of that name; rename the input's, or write a "
+            "file with -o, which keeps all fields beside the summary's"
+        )
 
 
 def _run_job(spec: JobSpec) -> Failures:

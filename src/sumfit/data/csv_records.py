@@ -62,14 +62,18 @@ def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator
         except StopIteration:
             return
         except csv.Error as found:
-            error = DataFormatError(f"{name}:{feed.line}: {found}")
+            hint = "close every quotation mark, and write one inside a field twice"
+            error = DataFormatError(f"{name}:{feed.line}: {found}; {hint}")
             feed.give_back_all_but_first()
         if header is None:
             header = _header(values if error is None else error, name)
         elif error is not None:
             yield Record(feed.line, {}, error)
         elif values and len(values) != len(header):
-            problem = f"{name}:{feed.line}: {len(values)} fields, but the header has {len(header)}"
+            problem = (
+                f"{name}:{feed.line}: {len(values)} fields, but the header has {len(header)}; "
+                f"put a field that holds {delimiter!r} between quotation marks"
+            )
             yield Record(feed.line, {}, DataFormatError(problem))
         elif values:
             yield Record(feed.line, dict(zip(header, values, strict=True)))
@@ -79,7 +83,7 @@ def _header(values: list[str] | DataFormatError, name: str) -> list[str]:
     if isinstance(values, DataFormatError):
         raise values
     if len(set(values)) < len(values):
-        raise DataFormatError(f"{name}:1: a column name stands twice in {values}")
+        raise DataFormatError(f"{name}:1: a column name stands twice in {values}; rename one")
     return values
 
 

@@ -123,7 +123,7 @@ def file_format(path: str | Path) -> Format:
         known = " ".join(_SUFFIXES)
         raise ConfigError(
             f"cannot tell the format of {path} from its name; known suffixes: {known}, each "
-            f"also with {' '.join(COMPRESSED)}; or state the format"
+            f"also with {' '.join(COMPRESSED)}; or state the format of an input"
         )
     return found
 
@@ -353,6 +353,8 @@ def _read_arrow(path: Path, format: Format) -> Iterator[Row]:
     except ImportError as error:
         raise MissingExtraError("pyarrow", "parquet") from error
     files = sorted(path.glob("*.arrow")) if format == "datasets" else [path]
+    if not files:
+        raise ConfigError(f"{path} is no directory of .arrow files, as format 'datasets' needs it")
     number = 0
     for file in files:
         try:

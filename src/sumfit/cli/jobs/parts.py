@@ -24,7 +24,7 @@ _DONE_SUFFIX = ".done"
 
 
 class JobDirectory:
-    """``OUTPUT.job``: what a job has done so far."""
+    """``OUTPUT.job``: what a job has done so far; removed where that is nothing."""
 
     def __init__(self, output: Path) -> None:
         """Name the directory; nothing is made yet.
@@ -64,6 +64,7 @@ class JobDirectory:
             self._check_manifest(fingerprint)
             yield False
         finally:
+            self._remove_if_nothing_is_done()
             if self._lock is not None:
                 self._lock.close()
             self._lock = None
@@ -125,6 +126,14 @@ class JobDirectory:
             if file.name != "lock":
                 file.unlink()
 
+    def _remove_if_nothing_is_done(self) -> None:
+        """After an error before the first part there is nothing to go on with."""
+        if not self.finished():
+            for file in (*self.path.glob("*.tmp"), self.path / _MANIFEST, self.path / "lock"):
+                file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # not there any more, or another's files in it
+                self.path.rmdir()
+
     def _is_leftover(self, fingerprint: Mapping[str, Any], restart: bool) -> bool:
         if restart or self.path.exists():
             return False
@@ -134,7 +143,7 @@ class JobDirectory:
 
     def _check_manifest(self, fingerprint: Mapping[str, Any]) -> None:
         file = self.path / _MANIFEST
-        if not file.exists():
+        if not self.finished():
             temporary = self.path / "job.tmp"
             with temporary.open("w", encoding="utf-8") as stream:
                 json.dump(fingerprint, stream, indent=1)

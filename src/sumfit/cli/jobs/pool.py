@@ -96,8 +96,8 @@ def _feed(spec: JobSpec, chunks: _Shared, save: Save) -> None:
                         first = chunk.index * spec.chunk_size + 1
                         raise ServiceError(
                             f"a worker died {_TRIES} times (exit code {code}) on records {first} "
-                            f"to {first + len(chunk.records) - 1}; try a smaller --chunk-size, or "
-                            "look at these records"
+                            f"to {first + len(chunk.records) - 1}; look at these records, or "
+                            "give fewer --processes if memory is short"
                         ) from error
     finally:
         chunks.stop()

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from sumfit._version import __version__
-from sumfit.cli.io import FORMATS, USUAL_FIELDS, item_of
+from sumfit.cli.io import FORMATS, check_columns, item_of
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.pipeline.options import LENGTH_KEYWORDS
@@ -84,11 +85,12 @@ class JobSpec:
     def __post_init__(self) -> None:
         if self.engine not in ("local", "ray"):
             raise ConfigError(f"engine must be 'local' or 'ray', was {self.engine!r}")
-        for name in ("chunk_size", "n_processes"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
+        for name, value in (("chunk_size", self.chunk_size), ("processes", self.n_processes)):
+            if value < 1:
+                raise ConfigError(f"{name} must be at least 1, was {value}")
         if self.engine == "local":  # a cluster may have any number of processors
             checked_workers(self.n_processes, name="processes")
+        self._check_gpus()
         for name in ("limits", *LENGTH_KEYWORDS):
             if isinstance(self.options.get(name), list):
                 raise ConfigError(
@@ -99,10 +101,14 @@ class JobSpec:
             raise ConfigError(
                 f"the input's format must be one of {', '.join(FORMATS)}, was {self.format!r}"
             )
+        if not self.output_field:
+            raise ConfigError("output_field must be the name of a column, was ''")
         if not self.input.is_file():
             raise ConfigError(f"input {self.input} is not a file; give a file that exists")
         if self.output.resolve() == self.input.resolve():
             raise ConfigError(f"output {self.output} is the input; give another name")
+        if self.output.is_dir():
+            raise ConfigError(f"output {self.output} is a directory; give the name of a file")
         if not self.output.parent.is_dir():
             raise ConfigError(f"output folder {self.output.parent} does not exist; make it first")
         if self.output_format == "lines":
@@ -111,6 +117,15 @@ class JobSpec:
                     raise ConfigError(
                         f"{name} has a line end, which an output of lines cannot hold"
                     )
+
+    def _check_gpus(self) -> None:
+        if not 0 <= self.n_gpus < math.inf:
+            raise ConfigError(f"gpus must be a number from 0 on, was {self.n_gpus}")
+        if self.n_gpus and self.engine == "local":
+            raise ConfigError(
+                f"gpus are given to the actors of engine 'ray', was {self.n_gpus} with engine "
+                "'local'; add --engine ray, or leave --gpus out"
+            )
 
     @property
     def input_format(self) -> Format:
@@ -189,7 +204,9 @@ def read_chunks(spec: JobSpec) -> Iterator[Chunk]:
             return
         columns = tuple(dict.fromkeys(name for row in group for name in row.fields))
         if index == 0 and columns:
-            _check_columns(spec, columns)
+            others = (spec.limit_field,)
+            check_columns(str(spec.input), columns, text_field=spec.field, others=others)
+            check_free(spec, columns)
         yield Chunk(index, [_record(spec, row) for row in group], columns)
 
 
@@ -226,20 +243,6 @@ def check_free(spec: JobSpec, columns: Iterable[str]) -> None:
             f"{spec.input} has a column {taken[0]!r} already; choose another name with "
             "--output-field"
         )
-
-
-def _check_columns(spec: JobSpec, columns: Sequence[str]) -> None:
-    known = ", ".join(repr(column) for column in columns)
-    wanted = (spec.field,) if spec.field else USUAL_FIELDS
-    if not any(name in columns for name in wanted):
-        names = " or ".join(map(repr, wanted))
-        hint = "" if spec.field else "; name the text's column with --field"
-        raise ConfigError(f"{spec.input} has no column {names}; its columns are {known}{hint}")
-    if spec.limit_field is not None and spec.limit_field not in columns:
-        raise ConfigError(
-            f"{spec.input} has no column {spec.limit_field!r}; its columns are {known}"
-        )
-    check_free(spec, columns)
 
 
 def _record(spec: JobSpec, row: Row) -> dict[str, Any]:
