@@ -118,10 +118,10 @@ def _weigh(
     base = tl.where(base == float("-inf"), 0.0, base)
     floor = tl.exp(floor_log - base)
     outside = tl.full((), 0.0, tl.float32)
-    begin = 0
     for d in range(0, n_kinds):
         cost = tl.load(cost_values + d).to(tl.int32)
-        end = tl.load(kind_end + d)
+        # Read, not carried on from the kind before: triton's passes make 0 of what is carried.
+        begin, end = tl.load(kind_end + d - 1, mask=d > 0, other=0), tl.load(kind_end + d)
         share = _share(reach, mass, rest, cost, table, scale, unit_bonus, base, N)
         if HAS_OTHER:
             leak = tl.sum(share * beyond[None, :], axis=1)
@@ -132,7 +132,6 @@ def _weigh(
             place = chunk * CHUNK + column
             tl.store(worth + lane[:, None] * n_columns + place[None, :], tile)
             tl.store(peaks + place, tl.max(tile, axis=0))
-        begin = end
     return base, outside
 
 
