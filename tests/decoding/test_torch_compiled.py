@@ -1,7 +1,7 @@
 """What triton's compiler makes of the kernels' loops, for which no GPU is needed.
 
-Its passes have made a loop begin at 0 that began where the one before ended: every kind of words was
-weighed again as each later kind, which the interpreter does not show.
+Its passes have made a loop begin at 0 that began where the one before ended: every kind of words
+was weighed again as each later kind, which the interpreter does not show.
 """
 
 from __future__ import annotations
