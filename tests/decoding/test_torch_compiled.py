@@ -45,19 +45,21 @@ def loops_from_zero(kernel: object, constants: dict[str, object]) -> list[int]:
     ]
 
 
+@pytest.mark.parametrize("precision", ["ieee", "tf32x3"])
 @pytest.mark.parametrize("is_one", [False, True])
-def test_loops_of_the_bounds_begin_where_they_are_told(is_one: bool) -> None:
+def test_loops_of_the_bounds_begin_where_they_are_told(is_one: bool, precision: str) -> None:
     from sumfit.decoding.torch_kernels import bounds
 
     shape = {"N": 32, "CHUNK": 16, "ONE_KIND": is_one, "HAS_OTHER": True, "HAS_FREE": not is_one}
-    before, after = loops_from_zero(bounds, {**shape, "TINY": 1e-30, "PRECISION": "ieee"})
+    before, after = loops_from_zero(bounds, {**shape, "TINY": 1e-30, "PRECISION": precision})
     assert before == after > 0
 
 
-def test_loops_of_the_beam_begin_where_they_are_told() -> None:
+@pytest.mark.parametrize("precision", ["ieee", "tf32x3"])
+def test_loops_of_the_beam_begin_where_they_are_told(precision: str) -> None:
     from sumfit.decoding.torch_kernels_beam import beam
 
     shape = {"K": 20, "ROWS": 32, "N": 32, "CHUNK": 16, "WIDTH": 512, "HAS_OTHER": True}
-    rest = {"N_BEST": 1, "BEST_LANES": 1, "BY_SORT": False, "PRECISION": "ieee"}
+    rest = {"N_BEST": 1, "BEST_LANES": 1, "BY_SORT": False, "PRECISION": precision}
     before, after = loops_from_zero(beam, shape | rest)
     assert before == after > 0

@@ -34,7 +34,9 @@ class Tuning:
     """How the kernels run; for measurements.
 
     Attributes:
-        precision: Of products: ``"ieee"``, ``"tf32x3"`` (as exact, on tensor cores) or ``"tf32"``.
+        precision: Of products: ``"ieee"``, ``"tf32x3"`` (some 21 bits, on tensor cores) or
+            ``"tf32"``; always ``"ieee"`` in graphs of more than 64 vertices, whose tiles do not
+            fit otherwise.
         by_sort: Choose children by sorting; else one after the other.
         bound_warps: Warps a graph for the bound, of up to 64 vertices.
         beam_warps: The same for the beam.
@@ -42,7 +44,7 @@ class Tuning:
         small_chunk: The same everywhere else.
     """
 
-    precision: str = "ieee"
+    precision: str = "tf32x3"
     by_sort: bool = False
     bound_warps: int = 8
     beam_warps: int = 8
@@ -206,11 +208,12 @@ class _Run:
         self.n_columns = self.layout.source.shape[1]
         self.n_chunks = self.n_columns // chunk
         self.n_layers, self.n_kinds = batch.most + 1, len(batch.costs)
+        is_large = self.padded > _MOST_VERTICES // 2
         self.shape = {
             "N": self.padded,
             "CHUNK": chunk,
             "HAS_OTHER": batch.has_other,
-            "PRECISION": tuning.precision,
+            "PRECISION": "ieee" if is_large else tuning.precision,
         }
         self.word_logp, self.link_logp, self.first_logp, self.end_logp = (
             part.float().contiguous()
