@@ -34,6 +34,7 @@ from sumfit.runtime.graph import GraphRequest, fold
 
 __all__ = ["TorchBackend"]
 
+_MOST_WORDS = 12  # a vertex, in batches on the device
 _MOST_BYTES = 1 << 29  # of the word scores of one call
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -164,7 +165,8 @@ class TorchBackend:
             bonus: Score added per word, nats.
             unit_bonus: Score added per unit of cost, nats.
             beam_size: ``K``.
-            words_per_vertex: ``M``; as many as the model states if not given.
+            words_per_vertex: ``M``; if not given as many as the model states, at most 12: the
+                beam's time grows with them, and exact search takes what it cannot certify.
             n_best: ``N``.
             at_once: Most graphs that the device holds at once; as many as their scores leave room
                 for if not given.
@@ -172,7 +174,7 @@ class TorchBackend:
         Returns:
             For each request its list, in order; its error where no sequence meets the budget.
         """
-        kept = words_per_vertex or self._words_per_vertex
+        kept = words_per_vertex or min(self._words_per_vertex, _MOST_WORDS)
         pending = []
         with self._lock, torch.inference_mode():
             for places in self._calls(requests, at_once):
