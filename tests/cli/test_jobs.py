@@ -475,6 +475,29 @@ def test_a_worker_that_dies_is_replaced(
         run(spec(tmp_path, tiny_model, output=tmp_path / "other.jsonl"))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="process groups of Unix")
+def test_ctrl_c_ends_a_job_and_its_workers_without_a_traceback(
+    tmp_path: Path, tiny_model: Path
+) -> None:
+    write_jsonl(tmp_path / "in.jsonl", records(20_000))
+    command = [sys.executable, "-m", "sumfit", "summarize", str(tmp_path / "in.jsonl")]
+    command += ["-o", str(tmp_path / "out.jsonl"), "--model", str(tiny_model)]
+    command += ["--max-chars", "40", "--processes", "2"]
+    parts = tmp_path / "out.jsonl.job"
+    for n_parts in (0, 1):
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+        deadline = time.monotonic() + 60
+        while not (parts / "job.json").exists() or len(list(parts.glob("0*.jsonl"))) < n_parts:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(0.3)  # where there is no part yet, the workers are importing
+        os.killpg(process.pid, signal.SIGINT)
+        _, messages = process.communicate(timeout=20)
+        assert (process.returncode, messages) == (130, b"")
+    assert list(parts.glob("0*.jsonl"))
+
+
 def test_chunks_hold_all_records_in_order(tmp_path: Path, tiny_model: Path) -> None:
     write_jsonl(tmp_path / "in.jsonl", records(10))
     chunks = list(read_chunks(spec(tmp_path, tiny_model)))

@@ -54,6 +54,9 @@ def run_local(spec: JobSpec, chunks: Iterator[Chunk], save: Save) -> None:
         futures = [threads.submit(feed, number) for number in range(spec.n_processes)]
         try:
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            source.abandon()
+            raise
         finally:
             source.stop()
     for future in done:
@@ -61,15 +64,33 @@ def run_local(spec: JobSpec, chunks: Iterator[Chunk], save: Save) -> None:
 
 
 class _Shared:
-    """An iterator that several threads take from, and that can be stopped."""
+    """An iterator that several threads take from, and that can be stopped with their workers."""
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
         self._chunks = chunks
         self._lock = threading.Lock()
+        self._workers: list[_Worker] = []
         self.is_stopped = False
 
     def stop(self) -> None:
         self.is_stopped = True
+
+    def abandon(self) -> None:
+        """Stop, and end the workers whatever they are at."""
+        self.stop()
+        with self._lock:
+            for worker in self._workers:
+                worker.kill()
+
+    def start_worker(self, spec: JobSpec) -> _Worker:
+        """Start a worker; raises `EOFError` if it is gone before it is ready."""
+        with self._lock:
+            if self.is_stopped:
+                raise EOFError
+            worker = _Worker(spec)
+            self._workers.append(worker)
+        worker.begin(spec)
+        return worker
 
     def __iter__(self) -> Iterator[Chunk]:
         while not self.is_stopped:
@@ -86,12 +107,14 @@ def _feed(spec: JobSpec, chunks: _Shared, save: Save) -> None:
         for chunk in chunks:
             for attempt in range(1, _TRIES + 1):
                 try:
-                    worker = worker or _Worker(spec)
+                    worker = worker or chunks.start_worker(spec)
                     save(chunk.index, worker.run(chunk))
                     break
                 except (BrokenPipeError, EOFError) as error:
                     code = worker.close() if worker else None
                     worker = None
+                    if chunks.is_stopped:
+                        return
                     if attempt == _TRIES:
                         first = chunk.index * spec.chunk_size + 1
                         raise ServiceError(
@@ -116,7 +139,11 @@ class _Worker:
             text=True,
             encoding="ascii",
             env={**os.environ, "OMP_NUM_THREADS": "1"},
+            start_new_session=True,  # Ctrl-C is for this process, which ends the workers
         )
+
+    def begin(self, spec: JobSpec) -> None:
+        """Load the model; raises `EOFError` if the process is gone."""
         try:
             self._send({"model": spec.model, "options": dict(spec.options)})
             self._receive()
@@ -130,6 +157,10 @@ class _Worker:
         answer = self._receive()
         results: list[dict[str, Any]] = answer["results"]
         return results
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._process.kill()
 
     def close(self) -> int:
         """End the process and return its exit code."""
