@@ -22,6 +22,8 @@ from sumfit.errors import (
     NothingFoundError,
     UnknownUnitError,
 )
+from sumfit.hypothesis import NBest
+from sumfit.pipeline import search
 from sumfit.pipeline.constraints import says_little
 
 
@@ -589,6 +591,47 @@ def test_a_search_that_ends_early_does_not_claim_that_nothing_fits(
     assert fit(texts[0], max_chars=20, **greedy).origin == "cut"
     with pytest.raises(InfeasibleBudgetError, match="no summary of this text measures exactly 1 "):
         fit(texts[0], exact_chars=1)
+
+
+def test_only_a_list_of_all_that_there_is_shows_that_nothing_fits(
+    fit: Summarizer, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "says_something", lambda text: False)
+    with pytest.raises(NothingFoundError, match=r"may be one \(none of the best 64 makes such a t"):
+        fit(texts[0], max_chars=40)
+    decode, ended_by_itself = search.decode, {"seqmap": False, "seqmap-beam": True}
+
+    def few(*arguments: Any, **settings: Any) -> NBest:
+        listed = decode(*arguments, **settings)
+        is_complete = ended_by_itself[listed.method]
+        return NBest(listed.hypotheses[:3], listed.method, is_complete=is_complete)
+
+    monkeypatch.setattr(search, "decode", few)
+    for method in ended_by_itself:
+        with pytest.raises(NothingFoundError, match="none of the best 3 makes such a text"):
+            fit(texts[0], max_chars=40, method=method)
+    ended_by_itself["seqmap"] = True
+    with pytest.raises(InfeasibleBudgetError, match="no summary of this text measures at most 40"):
+        fit(texts[0], max_chars=40)
+
+
+def test_a_list_cut_short_for_reranking_is_made_again_where_none_of_it_fits(
+    fit: Summarizer, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = fit(texts[0], max_chars=40).text
+    decode, asked = search.decode, []
+
+    def first_alone(*arguments: Any, **settings: Any) -> NBest:
+        asked.append(settings["after_best"])
+        listed = decode(*arguments, **settings)
+        return listed if asked[-1] is None else NBest(listed.hypotheses[:1], listed.method)
+
+    monkeypatch.setattr(search, "decode", first_alone)
+    monkeypatch.setattr(search, "says_something", lambda text: text != best)
+    summary = fit(texts[0], max_chars=40, rerank="mbr")
+    assert summary.text not in ("", best)
+    assert asked[0] is not None
+    assert asked[-1] is None
 
 
 def test_pathmap_finds_something_whatever_the_bonus(

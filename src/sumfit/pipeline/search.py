@@ -49,6 +49,7 @@ _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
 _WITHOUT_LIMIT = frozenset({"greedy", "lookahead"})
+_EXHAUSTIVE = frozenset({"seqmap", "pathmap"})  # a shorter list than asked for holds all there is
 _PROBE_CHARS = 20_000
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
 _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner joins two pictures
@@ -129,35 +130,53 @@ class GraphSearch:
         """
         costs = unit_costs(self.tokenizer, request.unit)
         most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
-        budget = self.spendable(request.budget, longest, costs)
+        budget, is_lowered = self.spendable(request.budget, longest, costs), False
         while True:
             settings = self._settings(costs, budget, bonus)
             try:
-                kept, excess, found = self._listed(
+                kept, excess, found, is_all = self._listed(
                     settings, request, longest, n_wanted, most, ranking
                 )
             except NothingFoundError as error:
                 raise _not_found(request, str(error).partition(";")[0]) from error
             except InfeasibleBudgetError as error:
+                if is_lowered:
+                    raise _not_found(request, "strings that measure less were not found") from error
                 raise infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
                 break
-            budget = _lowered(budget, budget.high - excess)
-        if not kept and self.options.method in _WITHOUT_LIMIT:
-            raise _not_found(
-                request, f"method={self.options.method!r} knows no limit, what it wrote is no fit"
-            )
+            budget, is_lowered = _lowered(budget, budget.high - excess), True
         if not kept:
-            texts = [_string(one.words, self.tokenizer) for one in found]
-            written = [text for text in texts if scripts_of(text)]
-            raise infeasible(
-                request,
-                is_foreign=bool(written)
-                and not any(keeps_scripts(text, self.source) for text in written),
-            )
+            raise self._nothing_kept(request, found, is_sure=is_all and not is_lowered)
         if not self.is_certain(costs, request):
             kept = [without_proof(candidate) for candidate in kept]
         return kept[:n_wanted]
+
+    def _nothing_kept(
+        self, request: LengthRequest, found: NBest, *, is_sure: bool
+    ) -> InfeasibleBudgetError:
+        """The error for hypotheses of which none makes a text that fits.
+
+        Args:
+            request: The length request.
+            found: The hypotheses.
+            is_sure: There are no others.
+
+        Returns:
+            The error to raise.
+        """
+        if self.options.method in _WITHOUT_LIMIT:
+            return _not_found(
+                request, f"method={self.options.method!r} knows no limit, what it wrote is no fit"
+            )
+        texts = [_string(one.words, self.tokenizer) for one in found]
+        written = [text for text in texts if scripts_of(text)]
+        if scripts_of(self.source) and written:
+            if not any(keeps_scripts(text, self.source) for text in written):
+                return infeasible(request, is_foreign=True)
+        if is_sure:
+            return infeasible(request)
+        return _not_found(request, f"none of the best {len(found)} makes such a text")
 
     def find_each(
         self, requests: Sequence[LengthRequest], *, longest: int, bonus: LengthBonus
@@ -216,8 +235,11 @@ class GraphSearch:
         n_wanted: int,
         most: int,
         ranking: Ranking | None,
-    ) -> tuple[list[Candidate], int, NBest]:
-        """Decode longer lists until enough strings fit; also say how much too long others are."""
+    ) -> tuple[list[Candidate], int, NBest, bool]:
+        """Decode longer lists until enough strings fit.
+
+        Also say how much too long others are, and whether the list holds all that there is.
+        """
         n_hypotheses, n_enough, ranked = n_wanted, n_wanted, None
         if ranking is not None:
             n_hypotheses = max(n_wanted, ranking.n_listed)
@@ -228,10 +250,17 @@ class GraphSearch:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             if ranking is not None:
                 ranked = ranking.order(self.dag, found)
-                settings["after_best"] = None  # a second list is made because the first was short
             kept, excess = self.verified(found, request, longest, ranked=ranked, n_wanted=n_wanted)
-            if len(kept) >= n_enough or len(found) < n_hypotheses or n_hypotheses >= most:
-                return kept, excess, found
+            is_short = len(found) < n_hypotheses
+            if settings.get("after_best") is not None:
+                settings["after_best"] = None  # a second list is made because the first was short
+                is_all = False
+                if is_short and not kept:
+                    continue
+            else:
+                is_all = is_short and found.is_complete and found.method in _EXHAUSTIVE
+            if len(kept) >= n_enough or is_short or n_hypotheses >= most:
+                return kept, excess, found, is_all
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
     def spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
