@@ -498,6 +498,30 @@ def test_ctrl_c_ends_a_job_and_its_workers_without_a_traceback(
     assert list(parts.glob("0*.jsonl"))
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
+def test_a_table_without_records_keeps_its_columns(
+    tmp_path: Path, tiny_model: Path, kind: str, output: str
+) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / f"in.{kind}"
+    if kind == "parquet":
+        pq.write_table(
+            pa.table({"text": pa.array([], pa.string()), "n": pa.array([], pa.int32())}), file
+        )
+    else:
+        file.write_text("text,n\n" if kind == "csv" else "text\tn\n")
+    job = spec(tmp_path, tiny_model, input=file, output=tmp_path / output)
+    assert run(job).n_records == 0
+    expected = ["text", "n", *job.result_columns.values()]
+    if output == "out.csv":
+        assert job.output.read_text() == ",".join(expected) + "\n"
+    else:
+        schema = pq.read_schema(job.output)
+        assert schema.names == expected
+        assert schema.field("n").type == (pa.int32() if kind == "parquet" else pa.string())
+
+
 def test_chunks_hold_all_records_in_order(tmp_path: Path, tiny_model: Path) -> None:
     write_jsonl(tmp_path / "in.jsonl", records(10))
     chunks = list(read_chunks(spec(tmp_path, tiny_model)))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sumfit.data.lines import Line
 from sumfit.errors import DataFormatError
 
-__all__ = ["Record", "csv_records"]
+__all__ = ["Record", "csv_header", "csv_records"]
 
 _FIELD_LIMIT = 1 << 30  # bytes in one field; the module's own limit is 128 KiB
 
@@ -77,6 +77,28 @@ def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator
             yield Record(feed.line, {}, DataFormatError(problem))
         elif values:
             yield Record(feed.line, dict(zip(header, values, strict=True)))
+
+
+def csv_header(lines: Iterator[Line], *, name: str, delimiter: str) -> list[str]:
+    """Parse the first record alone.
+
+    Args:
+        lines: The file's lines.
+        name: File name for messages.
+        delimiter: What stands between fields.
+
+    Returns:
+        Names of the columns; none if the file is empty.
+
+    Raises:
+        DataFormatError: If the record is bad or names a column twice.
+    """
+    feed = _Feed(lines)
+    try:
+        values = next(csv.reader(feed, delimiter=delimiter, strict=True), [])
+    except csv.Error as error:
+        raise DataFormatError(f"{name}:{feed.line}: {error}") from error
+    return _header(values if feed.error is None else feed.error, name)
 
 
 def _header(values: list[str] | DataFormatError, name: str) -> list[str]:

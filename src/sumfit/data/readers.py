@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
-from sumfit.data.csv_records import csv_records
+from sumfit.data.csv_records import csv_header, csv_records
 from sumfit.data.lines import (
     COMPRESSED,
     OnBad,
@@ -40,6 +40,7 @@ __all__ = [
     "read_line_pairs",
     "read_pairs",
     "read_rows",
+    "table_columns",
 ]
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "datasets"]
@@ -229,6 +230,34 @@ def _rows(source: str | Path | IO[bytes], format: Format | None) -> Iterator[Row
                 yield Row(line, {} if error else {"text": text}, error)
             elif text.strip():
                 yield _json_row(text, name, line)
+
+
+def table_columns(path: str | Path, format: Format) -> tuple[str, ...]:
+    """Read the columns that a table names before its records, which may be none.
+
+    Args:
+        path: File.
+        format: Its format.
+
+    Returns:
+        The names; none for a format whose records name their fields themselves.
+
+    Raises:
+        DataFormatError: If the header is bad.
+        MissingExtraError: If pyarrow is needed and not installed.
+    """
+    if format in ("csv", "tsv"):
+        with open_bytes(path) as stream:
+            lines = decoded_lines(stream, name=str(path))
+            delimiter = "\t" if format == "tsv" else ","
+            return tuple(csv_header(lines, name=str(path), delimiter=delimiter))
+    if format == "parquet":
+        try:
+            parquet = importlib.import_module("pyarrow.parquet")
+        except ImportError as error:
+            raise MissingExtraError("pyarrow", "parquet") from error
+        return tuple(parquet.read_schema(path).names)
+    return ()
 
 
 def _json_row(text: str, name: str, line: int) -> Row:

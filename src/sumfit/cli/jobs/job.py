@@ -15,6 +15,7 @@ from sumfit.cli.jobs.parts import JobDirectory
 from sumfit.cli.jobs.pool import run_local
 from sumfit.cli.jobs.progress import Progress, count_records
 from sumfit.cli.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
+from sumfit.data.readers import table_columns
 
 __all__ = ["JobReport", "run_job"]
 
@@ -77,6 +78,8 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         progress.close()
         if spec.fingerprint() != fingerprint:
             raise changed_input(spec)
+        if not pending.n_records:
+            pending.columns |= dict.fromkeys(table_columns(spec.input, spec.input_format))
         check_free(spec, pending.columns)
         results = _noted(directory.results(pending.n_chunks), report)
         write_output(spec, pending.columns, results, directory.path / "output.tmp")

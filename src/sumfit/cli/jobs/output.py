@@ -94,11 +94,8 @@ def _write_csv(
     names = [*columns, *spec.result_columns.values()]
     delimiter = "\t" if spec.output_format == "tsv" else ","
     writer = csv.DictWriter(stream, names, delimiter=delimiter, lineterminator="\n")
-    is_begun = False
+    writer.writeheader()
     for fields, result in joined:
-        if not is_begun:
-            writer.writeheader()
-            is_begun = True
         added = {
             column: json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
             for column, value in spec.columns_of(result).items()

@@ -65,7 +65,8 @@ def write_parquet(
         if next(results, None) is not None:
             raise changed_input(spec)
         if writer is None:
-            pq.write_table(result_schema.empty_table(), file)
+            fields = [*((column, pa.string()) for column in columns), *result_schema]
+            pq.write_table(pa.schema(fields).empty_table(), file)
     finally:
         if writer is not None:
             writer.close()
@@ -73,6 +74,8 @@ def write_parquet(
 
 def _tables_from_parquet(pa: Any, pq: Any, spec: JobSpec) -> Iterator[Any]:
     with pq.ParquetFile(spec.input) as source:
+        if not source.metadata.num_rows:
+            yield source.schema_arrow.empty_table()
         for batch in source.iter_batches(batch_size=_ROWS_PER_GROUP):
             yield pa.Table.from_batches([batch])
 
