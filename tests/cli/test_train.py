@@ -161,6 +161,17 @@ def test_tokenizer_and_packing_are_commands_of_their_own(sumfit, recipe, tmp_pat
     assert (tmp_path / "c" / "tokenizer.json").read_bytes() == path.read_bytes()
 
 
+def test_data_check_says_why_it_failed(sumfit, tmp_path):
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    failed = sumfit("data", "check", str(empty), "--summary-lines", str(empty))
+    assert (failed.code, failed.err) == (1, f"error: {empty} has no pair that can be used\n")
+    flags = ("--summary-lines", str(empty), "--source", "body")
+    refused = sumfit("data", "check", str(empty), *flags)
+    assert refused.code == 2
+    assert refused.err.startswith("error: files of --summary-lines have no columns, was body, sum")
+
+
 def test_data_check_prints_what_files_are_like(sumfit, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "One two three four.", "title": "<unk>"}\n{"text": "x"}\n')

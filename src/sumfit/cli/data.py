@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from sumfit.cli.train import log_to_stderr
+from sumfit.errors import ConfigError
 
 __all__ = ["app", "check", "lexicon", "pack", "start_weights", "tokenizer"]
 
@@ -53,12 +54,20 @@ def check(
     from sumfit.data.readers import Columns
 
     columns = Columns(source, summary, summaries)
+    if summary_lines and columns != Columns():
+        raise ConfigError(
+            f"files of --summary-lines have no columns, was {source}, {summary}, {summaries}; "
+            "leave out --source, --summary and --summaries"
+        )
     checks = check_files(files, columns=columns, summary_lines=summary_lines or ())
     for result in checks:
         for line in result.lines():
             print(line)
     for line in overlaps(checks):
         print(line)
+    for result in checks:
+        if not result.n_pairs and not result.error:
+            print(f"error: {result.name} has no pair that can be used", file=sys.stderr)
     if not all(result.n_pairs and not result.error for result in checks):
         raise typer.Exit(1)
 
