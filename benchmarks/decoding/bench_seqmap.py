@@ -1,6 +1,6 @@
 """Time exact SeqMAP: bound and search, one thread, one graph at a time.
 
-Run with ``--texts ../shared/data/newsapi/valid.jsonl.xz`` for graphs that the default model
+Run with ``--texts newsapi/valid.jsonl.xz`` for graphs that the default model
 predicts for real texts (one per length request), ``--graphs DIR`` for graphs that ``DAG.save``
 wrote (``*.npz``), or ``--random`` for made-up graphs. Timed: `decode` from the arrays of a graph
 to the n-best list, after a warm-up, as processor time of the one thread, so that a busy machine
