@@ -205,8 +205,13 @@ def test_export_of_the_embedded_model_gives_its_weights(sumfit, tmp_path):
     assert (tmp_path / "m" / "lexicon.txt.xz").is_file()
     size = (tmp_path / "m" / "model.safetensors").stat().st_size
     assert 60e6 < size < 70e6
+    for file in (default_model_path() / "reranker").iterdir():
+        assert (tmp_path / "m" / "reranker" / file.name).read_bytes() == file.read_bytes()
     text = "The council closed the old bridge on Tuesday after engineers found cracks in it."
     with_torch = sumfit(text, "--max-words", "6", "--model", str(tmp_path / "m"), "--backend",
                         "torch", "--device", "cpu")  # fmt: skip
     assert with_torch.code == 0, with_torch.err
     assert 0 < len(with_torch.out.split()) <= 6
+    own = ("--model", str(tmp_path / "m"), "--rerank", "neural")
+    reranked = sumfit(text, "--max-words", "6", *own)
+    assert 0 < len(reranked.out.split()) <= 6

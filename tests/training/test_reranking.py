@@ -497,6 +497,33 @@ def test_what_is_chosen_is_never_worse_than_minimum_bayes_risk(place: Path, tmp_
     assert len(found) == 6
 
 
+def test_weights_found_otherwise_are_taken_as_they_are(place: Path, tmp_path: Path) -> None:
+    words = [f"train={place / 'valid'}", f"valid={place / 'train'}", f"output_dir={tmp_path}"]
+    words += ["selection.weights=[0.5]", "selection.f1_weights=[1e6]"]  # which drowns the network
+    path = tmp_path / "r.toml"
+    path.write_text(RECIPE.format(encoder=place / "encoder", head="pooled", loss="risk", steps=1))
+    result = train_reranker(load_reranker_recipe(path, words), device="cpu", n_workers=1)
+    assert result is not None
+    scores = result.scores
+    found = [scores[name] for name in ("network_weight", "weight", "f1_weight")]
+    assert found == [1.0, 0.5, 1e6]
+    assert scores["r_sum"] == pytest.approx(scores["r_sum_mbr"])
+    assert scores["r_sum"] < scores["r_sum_network"]
+
+
+def test_the_light_recipe_learns_from_no_text_that_it_is_measured_on() -> None:
+    folder = Path(__file__).resolve().parents[2] / "recipes"
+    found = load_reranker_recipe(folder / "reranker-light.toml", [])
+    learned, measured = ({spec.data for spec in some} for some in (found.train, found.valid))
+    assert not learned & measured
+    for name in learned | measured:
+        assert name.endswith("/valid.jsonl.xz")
+        assert "gigaword" not in name
+    assert found.selection.is_settled
+    assert found.counts_phrases
+    assert all("/train." in name for name in found.phrases.files)
+
+
 def test_a_network_with_a_prior_begins_as_minimum_bayes_risk(place: Path, tmp_path: Path) -> None:
     words = [f"train={place / 'valid'}", f"valid={place / 'train'}", f"output_dir={tmp_path}"]
     words += ["loss.prior=50", "optimizer.lr=1e-9", "selection.weights=[0.0]"]

@@ -39,6 +39,7 @@ _SYSTEMS: dict[str, dict[str, Any]] = {
     "seqmap": {"method": "seqmap"},
     "seqmap-unconstrained": {"method": "seqmap", "constraints": False},
     "seqmap-mbr": {"method": "seqmap", "rerank": "mbr"},
+    "seqmap-neural": {"method": "seqmap", "rerank": "neural"},
     "seqmap-beam": {"method": "seqmap-beam", "constraints": False},
     "seqmap-table": {"method": "seqmap-table", "constraints": False},
     "greedy": {"method": "greedy", "constraints": False, "on_infeasible": "cut"},
@@ -119,7 +120,7 @@ def bench(
     ] = "text",
 ) -> None:
     """Measure speed: one text after another, and many at once."""
-    chosen = [name.strip() for name in systems.split(",") if name.strip()] or list(_SYSTEMS)
+    chosen = [name.strip() for name in systems.split(",") if name.strip()]
     unknown = [name for name in chosen if name not in _SYSTEMS]
     if unknown:
         raise ConfigError(f"systems must be among {', '.join(_SYSTEMS)}, was {unknown[0]!r}")
@@ -130,7 +131,8 @@ def bench(
     timing = _Timing(timed, warmup, budget)
     rows: list[_Cells] = []
     for backend in names:
-        rows += timing.systems(_summarizer(model, backend, workers), chosen)
+        fit = _summarizer(model, backend, workers)
+        rows += timing.systems(fit, chosen or _offered(fit))
     for device in dict.fromkeys("cuda" if name == "cuda" else "cpu" for name in names):
         rows += timing.baselines(load_baselines(baseline or (), device=device))
     note = (
@@ -237,6 +239,12 @@ def _summarizer(model: Path | None, backend: str, workers: int | None) -> Summar
     if backend not in known:
         raise ConfigError(f"backend must be among {', '.join(known)}, was {backend!r}")
     return Summarizer.from_pretrained(model, n_workers=workers, **known[backend])
+
+
+def _offered(fit: Summarizer) -> list[str]:
+    """All systems; that of a model's own reranker where there is one."""
+    has_own = fit.model.own_reranker is not None
+    return [name for name in _SYSTEMS if has_own or _SYSTEMS[name].get("rerank") != "neural"]
 
 
 def _row(name: str, backend: str, shown: str, speed: Speed) -> tuple[str | float | int | None, ...]:

@@ -60,8 +60,9 @@ def export(
         target = export_model(
             folder, output, lexicon=lexicon, words_per_vertex=words_per_vertex, **common
         )
-    for file in sorted(target.iterdir()):
-        print(f"{file.stat().st_size / 2**20:8.2f} MiB  {file.name}", file=sys.stderr)
+    for file in sorted(path for path in target.rglob("*") if path.is_file()):
+        mebibytes = file.stat().st_size / 2**20
+        print(f"{mebibytes:8.2f} MiB  {file.relative_to(target)}", file=sys.stderr)
     print(target)
 
 

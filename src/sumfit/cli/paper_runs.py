@@ -94,8 +94,9 @@ class Reproduction:
         ending: Objective: ``"eos"``, or ``"any"`` as in the paper.
         files: Summaries by row name, or by ``name@ratio``.
         rerankers: Directories of trained rerankers by name: ``paper`` for the rows of SeqMAP with
-            the paper's reranker, ``ours`` for constrained exact SeqMAP with ours, and the rows of
-            Table 9 by their names. Without one its rows are left out.
+            the paper's reranker, ``ours`` for constrained exact SeqMAP with ours (the model's
+            own if left out), and the rows of Table 9 by their names. Without one its rows are left
+            out.
         baselines: Trained baselines by system.
         endpoint: The judge of Table 4; ``None`` leaves the table out.
         n_speed: Texts timed for Table 6.
@@ -193,14 +194,20 @@ class Reproduction:
         """
         if name == paper.SEQMAP and self.reranker:
             return {**OURS[paper.NO_RERANKER], "rerank": self.reranker}
-        if name == NEURAL and _OURS in self.rerankers:
-            return {**OURS[CONSTRAINED], "rerank": self.rerankers[_OURS]}
+        if name == NEURAL and (ours := self.our_reranker):
+            return {**OURS[CONSTRAINED], "rerank": ours}
         return dict(OURS.get(name, {}))
 
     @property
     def reranker(self) -> str | None:
         """The paper's reranker, ``None`` if it is not at hand."""
         return self.rerankers.get(_PAPERS)
+
+    @property
+    def our_reranker(self) -> str | None:
+        """Our reranker: the one given, or else the model's own; ``None`` without either."""
+        has_own = self.runner.summarizer.model.own_reranker is not None
+        return self.rerankers.get(_OURS) or ("neural" if has_own else None)
 
     def ablation(self) -> dict[str, dict[str, Any]]:
         """Say how the rows of Table 9 are made: those of its rerankers that are at hand.

@@ -20,7 +20,7 @@ from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.rerank import AnyReranker, GraphReranker, ListReranker, Reranker, get_reranker
 from sumfit.rerank.graph import Ranked
-from sumfit.runtime import ModelDirectory
+from sumfit.runtime import RERANKER, ModelDirectory
 
 __all__ = ["RerankerCache"]
 
@@ -81,10 +81,11 @@ class RerankerCache:
     def _load(self, rerank: str) -> AnyReranker:
         config = self._model.config
         if rerank == _OWN:
-            place = self._model.path / "reranker"
-            if not place.is_dir():
+            place = self._model.own_reranker
+            if place is None:
                 raise ConfigError(
-                    f"model {config.name!r} has no reranker of its own ({place} is not there); "
+                    f"model {config.name!r} has no reranker of its own "
+                    f"({self._model.path / RERANKER} is not there); "
                     "use rerank='mbr', or the directory of a trained reranker"
                 )
             rerank = os.fspath(place)

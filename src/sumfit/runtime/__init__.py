@@ -5,11 +5,18 @@ Owns loading a model and calling it. Does not own text (`sumfit.text`) or search
 """
 
 from sumfit.runtime.backend import load_backend
-from sumfit.runtime.directory import FORMAT, ModelConfig, ModelDirectory, default_model_path
+from sumfit.runtime.directory import (
+    FORMAT,
+    RERANKER,
+    ModelConfig,
+    ModelDirectory,
+    default_model_path,
+)
 from sumfit.runtime.graph import Backend, GraphRequest, fold
 
 __all__ = [
     "FORMAT",
+    "RERANKER",
     "Backend",
     "GraphRequest",
     "ModelConfig",

@@ -28,9 +28,11 @@ from sumfit.text import Tokenizer
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
 
-__all__ = ["FORMAT", "ModelConfig", "ModelDirectory", "default_model_path"]
+__all__ = ["FORMAT", "RERANKER", "ModelConfig", "ModelDirectory", "default_model_path"]
 
 FORMAT = "sumfit-model-1"
+RERANKER = "reranker"
+"""Where in its directory a model may bring a reranker."""
 
 _PARTS = "config.json, tokenizer.json, lexicon.txt.xz and model.onnx or model.fp32.onnx"
 
@@ -165,6 +167,12 @@ class ModelDirectory:
 
         file = self.path / "lexicon.txt.xz"
         return Lexicon.load(file) if file.exists() else None
+
+    @property
+    def own_reranker(self) -> Path | None:
+        """Directory of the reranker that the model brings along; ``None`` if it brings none."""
+        place = self.path / RERANKER
+        return place if place.is_dir() else None
 
     def graph_file(self, precision: str | None = None) -> Path:
         """The exported network.

@@ -19,6 +19,7 @@ from sumfit.errors import ConfigError, ModelFormatError
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
+from sumfit.runtime import RERANKER
 from sumfit.training.checkpoints import write_atomically
 from sumfit.training.pieces import averaged_weights
 
@@ -52,6 +53,8 @@ def export_model(
     keep_weights: bool = False,
 ) -> Path:
     """Write a model directory from the averaged weights of a checkpoint.
+
+    What is exported again, such as the embedded model, takes its reranker along.
 
     Args:
         checkpoint: A checkpoint folder, ``best``, or pieces joined again.
@@ -101,6 +104,8 @@ def export_model(
         known = [Path(lexicon)] if lexicon else [folder / "lexicon.txt.xz" for folder in folders]
         if words := next((file for file in known if file.is_file()), None):
             shutil.copyfile(words, part / "lexicon.txt.xz")
+        if (checkpoint / RERANKER).is_dir():  # of the same weights, so it goes along
+            shutil.copytree(checkpoint / RERANKER, part / RERANKER)
         if (output / "README.md").is_file():
             shutil.copyfile(output / "README.md", part / "README.md")
 

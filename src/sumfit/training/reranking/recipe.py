@@ -212,13 +212,18 @@ class SelectionSection:
         f1_weights: The same for the expected F1; each is tried with each of ``weights``. Beside
             them the network as it was trained (alone, or with ``loss.prior``) and, unless lists are
             in the search's own order, minimum Bayes risk alone are tried, so that the choice is
-            never worse than either.
+            never worse than either. One value in both, found otherwise, is taken as it is.
         max_lists: Validation lists at most of each directory; all if 0.
     """
 
     weights: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
     f1_weights: tuple[float, ...] = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
     max_lists: int = 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is but one weight of each, so that nothing is to be tried."""
+        return len(self.weights) == len(self.f1_weights) == 1
 
     def __post_init__(self) -> None:
         for name in ("weights", "f1_weights"):

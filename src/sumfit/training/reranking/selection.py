@@ -67,6 +67,8 @@ def measure(
     means = np.concatenate(chosen).mean(axis=0)
     # Equal weights keep the first: the network as trained where nothing is gained.
     index = int(np.argmax(np.round(means, 9)))
+    if selection.is_settled:
+        index = choices.index(Weights(1.0, selection.weights[0], selection.f1_weights[0]))
     landmarks = {name: float(values.mean()) for name, values in data.landmarks.items()}
     first, best = landmarks["first"], landmarks["oracle"]
     return {
