@@ -48,6 +48,9 @@ PY
   if [ -n "${SUMFIT_CHECK_MODEL:-}" ]; then set -- --model "$SUMFIT_CHECK_MODEL"; else set --; fi
   summary=$("$venv/bin/sumfit" "$text" --max-chars 50 "$@")
   [ -n "$summary" ] || { echo "no summary" >&2; exit 1; }
+  if [ -z "${SUMFIT_CHECK_MODEL:-}" ]; then # the default model brings a reranker
+    "$venv/bin/sumfit" "$text" --max-chars 50 --rerank neural >/dev/null
+  fi
   echo "$(basename "$artifact"): $summary"
   cd - >/dev/null
 done
