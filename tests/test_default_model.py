@@ -66,7 +66,8 @@ def test_a_few_words_are_told_in_these_words(default: Summarizer, text: str) -> 
         summary = default(text, max_chars=limit, on_error="return")
         if min(map(len, own)) > limit:
             assert isinstance(summary.error, InfeasibleBudgetError)
-            assert f"no summary of this text measures at most {limit} chars" in str(summary.error)
+            assert "no summary of this text" in str(summary.error)
+            assert f"measures at most {limit} chars" in str(summary.error)
         words = re.findall(r"\w+", summary.text.lower())
         assert set(words) <= own, (limit, summary.text)
     assert default(text, max_chars=5, on_error="return", whole_words=False).text

@@ -641,3 +641,19 @@ def test_pathmap_finds_something_whatever_the_bonus(
         found = fit(texts[0], max_chars=40, method="pathmap", bonus=bonus, max_expansions=30)
         assert 0 < found.length <= 40
         assert found.optimal == (found.gap == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("''s", False),
+        ("'t", False),
+        ("’ll ''", False),
+        ("...", False),
+        ("it's", True),
+        ("'90s", True),
+        ("😀", True),
+    ],
+)
+def test_a_clitic_of_no_word_says_nothing(text: str, verdict: bool) -> None:
+    assert search.says_something(text) is verdict

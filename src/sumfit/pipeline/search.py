@@ -7,6 +7,7 @@ hypotheses keep their promise as strings, and when to ask for more of them. Does
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,7 @@ __all__ = [
     "without_proof",
 ]
 
+_LONE_CLITIC = re.compile(r"(?<!\w)['’]+[^\W\d_]{1,2}(?!\w)")  # 's, 't, 'll of no word
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
@@ -368,9 +370,10 @@ def says_something(text: str) -> bool:
         text: The text.
 
     Returns:
-        The verdict.
+        The verdict; an ``'s`` or ``'t`` of no word says nothing.
     """
-    return any(character.isalnum() or category(character) == "So" for character in text)
+    rest = _LONE_CLITIC.sub("", text)
+    return any(character.isalnum() or category(character) == "So" for character in rest)
 
 
 def _string(words: tuple[int, ...], tokenizer: Tokenizer) -> str:
