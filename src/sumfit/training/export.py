@@ -97,17 +97,9 @@ def export_model(
             )
         text = json.dumps(config, indent=2, ensure_ascii=False)
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
-        shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
-        folders = (output, checkpoint, checkpoint.parent)
-        known = [Path(lexicon)] if lexicon else [folder / "lexicon.txt.xz" for folder in folders]
-        if words := next((file for file in known if file.is_file()), None):
-            shutil.copyfile(words, part / "lexicon.txt.xz")
-        if (checkpoint / RERANKER).is_dir():  # of the same weights, so it goes along
-            shutil.copytree(checkpoint / RERANKER, part / RERANKER)
-        if (output / "README.md").is_file():
-            shutil.copyfile(output / "README.md", part / "README.md")
+        _take_along(checkpoint, output, part, lexicon)
 
     if lexicon and not Path(lexicon).is_file():
         raise ConfigError(f"lexicon {lexicon} does not exist")
@@ -115,6 +107,19 @@ def export_model(
         raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
     write_atomically(output, fill)
     return output
+
+
+def _take_along(checkpoint: Path, output: Path, part: Path, lexicon: str | Path | None) -> None:
+    """Copy what lies beside the weights: tokenizer, lexicon, reranker and model card."""
+    shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
+    folders = (output, checkpoint, checkpoint.parent)
+    known = [Path(lexicon)] if lexicon else [folder / "lexicon.txt.xz" for folder in folders]
+    if words := next((file for file in known if file.is_file()), None):
+        shutil.copyfile(words, part / "lexicon.txt.xz")
+    if (checkpoint / RERANKER).is_dir():  # of the same weights, so it goes along
+        shutil.copytree(checkpoint / RERANKER, part / RERANKER)
+    if (output / "README.md").is_file():
+        shutil.copyfile(output / "README.md", part / "README.md")
 
 
 def _loaded(checkpoint: Path, weights: Mapping[str, Tensor]) -> tuple[DAT, dict[str, Any]]:
