@@ -216,7 +216,10 @@ def test_hostile_text_stays_text(page: Any) -> None:
     set_limit(page, 300)
     wait_for_limit(page, 300)
     page.get_by_label("Push", exact=True).check()
-    assert "<script>alert(2)</script>" in shown(page)
+    page.wait_for_function(
+        "text => document.querySelector('#summary').textContent.includes(text)",
+        arg="<script>alert(2)</script>",
+    )
     assert page.locator("main img").count() == 0
     assert page.locator("main script").count() == 0
 
