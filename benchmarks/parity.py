@@ -62,7 +62,7 @@ def summaries(runner: ModelRunner, part: EvaluationSet) -> list[str]:
         for source in part.sources
     ]
     keywords |= {"profile": "gigaword", "bonus": 0.0}
-    items = runner.run(part.sources, per_item={"exact_words": limits}, **keywords)
+    items = runner.run_exactly(part.sources, limits, **keywords)
     return [item.text for item in items]
 
 

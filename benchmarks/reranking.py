@@ -145,18 +145,7 @@ def run(
     """Summarise a set; texts without an output of exactly the limit get the best shorter one."""
     if limits is None:
         return runner.run(part.sources, **keywords)
-    strict = {**keywords, "on_infeasible": "error"}
-    items = runner.run(part.sources, per_item={"exact_words": limits}, **strict)
-    missing = [place for place, item in enumerate(items) if not item.text]
-    if missing:
-        again = runner.run(
-            [part.sources[place] for place in missing],
-            per_item={"max_words": [limits[place] for place in missing]},
-            **keywords,
-        )
-        for place, item in zip(missing, again, strict=True):
-            items[place] = item
-    return items
+    return runner.run_exactly(part.sources, limits, **keywords)
 
 
 def oracle(items: Sequence[RunItem], part: EvaluationSet) -> float:

@@ -154,15 +154,7 @@ class Reproduction:
                 "bonus": 0.0,  # the length is given, so nothing has to reward it
                 **keywords,
             }
-            items = self.runner.run(self.part.sources, per_item={"exact_words": limits}, **shared)
-            missing = [i for i, item in enumerate(items) if not item.text]
-            if missing:
-                sources = [self.part.sources[i] for i in missing]
-                per_item = {"max_words": [limits[i] for i in missing]}
-                again = self.runner.run(sources, per_item=per_item, **shared)
-                for i, item in zip(missing, again, strict=True):
-                    items[i] = item.shortened()
-            self._done[key] = items
+            self._done[key] = self.runner.run_exactly(self.part.sources, limits, **shared)
         return self._done[key]
 
     def row(self, name: str, ratio: float) -> Row | None:

@@ -236,6 +236,29 @@ class ModelRunner:
             done = list(self._pool.map(_work, tasks))
         return [item for chunk in done for item in chunk]
 
+    def run_exactly(
+        self, texts: Sequence[str], limits: Sequence[int], **keywords: Any
+    ) -> list[RunItem]:
+        """Summarise texts in exactly so many words, or fewer where nothing has that length.
+
+        Args:
+            texts: The texts.
+            limits: Words of each summary.
+            **keywords: As for `sumfit.Summarizer`.
+
+        Returns:
+            One item per text, in order; shorter ones are marked.
+        """
+        strict = {**keywords, "on_infeasible": "error"}
+        items = self.run(texts, per_item={"exact_words": limits}, **strict)
+        missing = [place for place, item in enumerate(items) if not item.text]
+        if missing:
+            shorter = {"max_words": [limits[place] for place in missing]}
+            again = self.run([texts[place] for place in missing], per_item=shorter, **keywords)
+            for place, item in zip(missing, again, strict=True):
+                items[place] = item.shortened()
+        return items
+
 
 _Task = tuple[list[str], dict[str, Any]]
 _LOADED: list[Summarizer] = []
