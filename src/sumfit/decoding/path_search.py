@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import best_path, marginal_log_prob
-from sumfit.decoding.path_words import bonus_by_cost, other_bound, words_by_cost
+from sumfit.decoding.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.errors import NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -103,8 +103,7 @@ class _PathSearch:
 
     def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
-        costs, words, _ = words_by_cost(problem, problem.cost)
-        first_costs, first_words, _ = words_by_cost(problem, problem.first)
+        (costs, words, _), (first_costs, first_words, _) = best_words(problem)
         self._completions = kernels.best_completions(
             problem.link_logp,
             words,

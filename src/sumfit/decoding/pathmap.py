@@ -16,7 +16,7 @@ from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import marginal_log_prob
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.path_search import best_first
-from sumfit.decoding.path_words import bonus_by_cost, other_bound, words_by_cost
+from sumfit.decoding.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.problem import SearchProblem, infeasible, refuse_constraints
 from sumfit.hypothesis import Hypothesis, NBest
 
@@ -75,11 +75,7 @@ def path_map_released(dag: DAG, *, options: DecodeOptions) -> NBest:
 
 def _dynamic_program(problem: SearchProblem, *, method: str, score_first_word: bool) -> NBest:
     options, high = problem.options, problem.high
-    costs, words, columns = words_by_cost(problem, problem.cost)
-    same = problem.first is problem.cost or np.array_equal(problem.first, problem.cost)
-    first_costs, first_words, first_columns = (
-        (costs, words, columns) if same else words_by_cost(problem, problem.first)
-    )
+    (costs, words, columns), (first_costs, first_words, first_columns) = best_words(problem)
     if not score_first_word:
         first_words = np.where(first_columns >= 0, bonus_by_cost(problem, first_costs), -np.inf)
     score, cost, vertices, places, table = kernels.path_map(
