@@ -46,7 +46,7 @@ __all__ = [
     "without_proof",
 ]
 
-_LONE_CLITIC = re.compile(r"(?<!\w)['’]+[^\W\d_]{1,2}(?!\w)")  # 's, 't, 'll of no word
+_LONE_CLITIC = re.compile(r"(?<!\w)['’]+(?:s|t|d|m|ll|re|ve)(?!\w)")  # of no word
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
