@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from sumfit import Summarizer, Tokenizer
 from tests.tiny_model import TEXTS, write_model
+
+# Processes that tests interrupt would inherit it from a run that was started in the background.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ class SlowSummarizer:
         ]
 
     def inspect(self, text: str, /, **options: Any) -> Any:
-        raise NotImplementedError
+        raise AssertionError("the tests of this summarizer ask for no graph")
 
     def describe(self) -> dict[str, Any]:
         return {"presets": {}}
