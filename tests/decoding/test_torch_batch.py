@@ -266,7 +266,7 @@ def test_without_torch_the_error_is_the_line_that_installs_it():
         "import sys; sys.modules['torch'] = None\n"
         "from sumfit.errors import MissingExtraError\n"
         "try:\n"
-        "    import sumfit.decoding.torch_batch\n"
+        "    from sumfit.decoding import decode_batch\n"
         "except MissingExtraError as error:\n"
         "    print(error)\n"
     )

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.options import DecodeOptions, Decoder
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, MissingExtraError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
 
@@ -61,9 +61,12 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
         return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "torch", "train") from error
 
 
 def get_decoder(method: str) -> Decoder:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import Ending
@@ -20,14 +21,9 @@ from sumfit.decoding.seqmap import seqmap
 from sumfit.decoding.torch_beam import seqmap_beam_batch
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, DeviceCosts
 from sumfit.decoding.torch_pathmap import path_map_batch
-from sumfit.errors import ConfigError, InfeasibleBudgetError, MissingExtraError
+from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
-
-try:
-    import torch
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise MissingExtraError("torch", "train") from error
 
 __all__ = [
     "BatchResult",

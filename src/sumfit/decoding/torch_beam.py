@@ -11,29 +11,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import torch
+from torch import Tensor
+
 from sumfit.decoding import torch_fused
 from sumfit.decoding.marginal import Ending, is_any_ending
 from sumfit.decoding.torch_graphs import (
+    LEAST_BOUND,
     BatchResult,
     DAGBatch,
     batch_costs,
     batch_marginals,
-    rounding_of,
+    margin_of,
 )
-from sumfit.errors import MissingExtraError
-
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise MissingExtraError("torch", "train") from error
 
 __all__ = ["seqmap_beam_batch"]
 
-_MARGIN = 1e-4  # nats by which a score must beat a float32 bound to count as proved
-_COARSE = 2e-3  # the same for every product, where the caller allows TF32 or bfloat16 products
 _ROUNDS = 4  # rounds of a self-referring layer between two looks at whether it has settled
-_TINY = 1e-30  # least positive bound, relative to its layer: what float32 may have lost
 
 
 @torch.no_grad()
@@ -144,7 +138,7 @@ def _bounds(
         peak = layer.amax(1)
         is_live = peak > 0
         layer = layer / torch.where(is_live, peak, 1.0)[:, None]
-        layer = torch.where(layer > 0, layer.clamp(min=_TINY), layer)
+        layer = torch.where(layer > 0, layer.clamp(min=LEAST_BOUND), layer)
         layers.append(layer)
         scales.append(torch.where(is_live, base + peak.log(), never))
         product = torch.bmm(links * layer[:, None], words)
@@ -256,8 +250,8 @@ class _Beam:
         score, order = score.sort(dim=1, descending=True, stable=True)
         sequences = torch.gather(sequences, 1, order[:, :, None].expand_as(sequences))
         is_full = torch.get_float32_matmul_precision() == "highest"
-        margin = _MARGIN if is_full else _COARSE * len(self._columns)
-        margin += rounding_of(self._batch, self._unit_bonus)
+        n_coarse = 0 if is_full else len(self._columns)  # the caller may allow TF32 or bfloat16
+        margin = margin_of(self._batch, self._unit_bonus, n_coarse=n_coarse)
         gap = (self._pruned[:, None] + margin - score).clamp(min=0.0)
         return BatchResult(
             columns=sequences,

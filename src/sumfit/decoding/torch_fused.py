@@ -8,24 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, rounding_of
-from sumfit.decoding.torch_words import has_kernels
-from sumfit.errors import MissingExtraError
+import torch
+from torch import Tensor
 
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise MissingExtraError("torch", "train") from error
+from sumfit.decoding.torch_graphs import LEAST_BOUND, BatchResult, DAGBatch, margin_of
+from sumfit.decoding.torch_words import has_kernels
 
 __all__ = ["fits", "fused_beam"]
 
-
 _MOST_VERTICES = 128
 _MOST_BEAM = 63
-_MARGIN = 1e-4  # nats by which a score must beat a float32 bound to count as proved
-_COARSE = 2e-3  # the same for every TF32 product
-_TINY = 1e-30  # least positive bound, relative to its layer: what float32 may have lost
 _LEAST_WIDTH = 256  # candidates that code is compiled for: few variants
 
 
@@ -166,8 +158,8 @@ def fused_beam(
         score, order = score.sort(dim=1, descending=True, stable=True)
         columns = columns.gather(1, order[:, :, None].expand_as(columns))
         log_prob, cost = log_prob.gather(1, order), cost.gather(1, order)
-    margin = _COARSE * batch.most_words if tuning.precision == "tf32" else _MARGIN
-    margin += rounding_of(batch, unit_bonus)
+    n_coarse = batch.most_words if tuning.precision == "tf32" else 0
+    margin = margin_of(batch, unit_bonus, n_coarse=n_coarse)
     gap = (history.pruned[:, None] + margin - score).clamp(min=0.0)
     return BatchResult(columns=columns, log_prob=log_prob, score=score, cost=cost, gap=gap)
 
@@ -257,7 +249,7 @@ class _Run:
             layout.chunk_kind, layout.kind_end, layout.payable, self.low, self.high,
             self.table, self.scale, gains, self.unit_bonus, self.n_layers, self.n_kinds,
             self.n_chunks,
-            **self.shape, ONE_KIND=self.n_kinds == 1, TINY=_TINY,
+            **self.shape, ONE_KIND=self.n_kinds == 1, TINY=LEAST_BOUND,
             HAS_FREE=bool(self.n_kinds) and batch.costs[0] == 0,
             num_warps=self.warps(self.tuning.bound_warps),
         )  # fmt: skip

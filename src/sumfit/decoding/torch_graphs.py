@@ -11,28 +11,31 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
 from sumfit.dag import DAG
 from sumfit.decoding.costs import check_room, most_spent
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.torch_words import best_words
-from sumfit.errors import ConfigError, MissingExtraError
+from sumfit.errors import ConfigError
 from sumfit.length import LengthBudget
-
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise MissingExtraError("torch", "train") from error
 
 __all__ = [
     "BatchResult",
     "DAGBatch",
     "DeviceCosts",
+    "LEAST_BOUND",
     "batch_costs",
     "batch_marginals",
-    "rounding_of",
+    "margin_of",
 ]
+
+LEAST_BOUND = 1e-30
+"""Least positive bound, relative to its layer: what float32 may have lost."""
+
+_MARGIN = 1e-4  # nats that float32 loses of a bound
+_COARSE = 2e-3  # the same for every product in TF32 or bfloat16
 
 
 class DeviceCosts:
@@ -418,14 +421,18 @@ def batch_costs(batch: DAGBatch, columns: Tensor) -> Tensor:
     return torch.where(columns >= 0, cost, 0).sum(2)
 
 
-def rounding_of(batch: DAGBatch, unit_bonus: float) -> float:
-    """Bound what float32 loses of a bound that holds the bonus of a whole sequence.
+def margin_of(batch: DAGBatch, unit_bonus: float, *, n_coarse: int = 0) -> float:
+    """Bound by how much a bound may be too low: what a score must beat it by to count as proved.
 
     Args:
         batch: The graphs.
         unit_bonus: Score added per unit of cost, nats.
+        n_coarse: How many products, one after the other, are TF32 or bfloat16; 0 if all are
+            float32.
 
     Returns:
-        Nats: 2^-19 of the greatest bonus, for few additions of numbers of its size.
+        Nats; 2^-19 of the greatest bonus of a sequence among them, for few additions of numbers of
+        its size.
     """
-    return abs(unit_bonus) * batch.most * 2.0**-19
+    margin = _COARSE * n_coarse if n_coarse else _MARGIN
+    return margin + abs(unit_bonus) * batch.most * 2.0**-19

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
+from torch import Tensor
+
 from sumfit.decoding.marginal import Ending, is_any_ending
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, batch_marginals
-from sumfit.errors import MissingExtraError
-
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise MissingExtraError("torch", "train") from error
 
 __all__ = ["path_map_batch"]
 

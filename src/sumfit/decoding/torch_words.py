@@ -8,13 +8,8 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
-from sumfit.errors import MissingExtraError
-
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise MissingExtraError("torch", "train") from error
+import torch
+from torch import Tensor
 
 __all__ = ["best_words", "has_kernels", "in_one_reading"]
 
