@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,8 +14,11 @@ import pytest
 
 from sumfit import Summarizer, Summary, measure
 from sumfit.cli.app import run
+from sumfit.dag import DAG
 from sumfit.errors import ConfigError
+from sumfit.hypothesis import Hypothesis
 from sumfit.pipeline.faithfulness import is_faithful
+from sumfit.rerank import GraphMBRReranker
 from sumfit.rerank.neural import NeuralReranker
 from sumfit.runtime import RERANKER, default_model_path
 from tests.serving.conftest import running
@@ -35,9 +39,14 @@ def fit() -> Summarizer:
 
 
 @pytest.fixture(scope="module")
-def texts() -> list[str]:
+def all_texts() -> list[str]:
     files = sorted(EXAMPLES.glob("*.txt"))
-    return [file.read_text(encoding="utf-8") for file in files if "-awkward-" not in file.name][:8]
+    return [file.read_text(encoding="utf-8") for file in files if "-awkward-" not in file.name]
+
+
+@pytest.fixture(scope="module")
+def texts(all_texts: list[str]) -> list[str]:
+    return all_texts[:8]
 
 
 def said(summary: Summary) -> tuple[object, ...]:
@@ -74,26 +83,41 @@ def test_a_plain_summary_does_not_load_it(texts: list[str]) -> None:
     assert done.stdout.split() == ["False", "False", "True"]
 
 
+class Recorded:
+    """Minimum Bayes risk under the whole graph that keeps the lists it orders."""
+
+    def __init__(self, fit: Summarizer) -> None:
+        self.mbr = GraphMBRReranker.of(fit.tokenizer, weight=fit.config.mbr_weight)
+        self.name, self.lists = self.mbr.name, list[Sequence[Hypothesis]]()
+        self.n_candidates, self.after_best = self.mbr.n_candidates, self.mbr.after_best
+
+    def rank(self, dag: DAG, nbest: Sequence[Hypothesis]) -> Sequence[int]:
+        self.lists.append(nbest)
+        return self.mbr.rank(dag, nbest)
+
+
 @pytest.mark.parametrize("profile", ["natural", "gigaword"])
 def test_it_chooses_among_what_minimum_bayes_risk_reads(
-    fit: Summarizer, texts: list[str], profile: str
+    fit: Summarizer, all_texts: list[str], profile: str
 ) -> None:
-    if profile == "gigaword":
-        texts = [text.lower() for text in texts]
-    moved = 0
-    for text in texts:
-        asked = {"max_chars": 60, "profile": profile}
-        mbr = fit(text, **asked, rerank="mbr", n_best=N_READ)
-        listed = {one.text: one for one in (mbr, *mbr.alternatives)}
-        plain = fit(text, **asked)
-        found = fit(text, **asked, rerank="neural", n_best=5)
-        for one in (found, *found.alternatives):
-            assert 0 < measure(one.text, "chars") <= 60
-            assert said(one) == said(listed[one.text])
-            assert one.gap >= plain.score - one.score - 1e-9
-        assert len({one.text for one in (found, *found.alternatives)}) == min(5, len(listed))
-        moved += found.text != mbr.text
-    assert 0 < moved < len(texts)  # it adds something to minimum Bayes risk, and is close to it
+    recorded, moved = Recorded(fit), []
+    for text in all_texts:
+        text = text.lower() if profile == "gigaword" else text
+        for limit in (30, 60):
+            asked = {"max_chars": limit, "profile": profile}
+            mbr = fit(text, **asked, rerank=recorded)
+            found = fit(text, **asked, rerank="neural", n_best=5)
+            listed = recorded.lists[-1]
+            for one in (found, *found.alternatives):
+                assert 0 < measure(one.text, "chars") <= limit
+                words = listed[one.rank]
+                assert fit.tokenizer.decode(words.words) == one.text
+                assert (one.score, one.log_prob) == (words.score, words.log_prob)
+                assert one.gap >= listed[0].score - one.score - 1e-9
+            moved.append(found.text != mbr.text)
+    # It adds something to minimum Bayes risk, and is close to it: 18 and 17 of 34 differed where
+    # this was written, and some do on every processor, however its int8 products are rounded.
+    assert 4 <= sum(moved) <= len(moved) - 4
 
 
 def test_candidates_come_in_its_order(fit: Summarizer, texts: list[str]) -> None:
