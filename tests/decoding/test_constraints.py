@@ -386,16 +386,17 @@ def test_constraints_that_make_no_sense_are_refused(text: str) -> None:
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize("method", ["seqmap", "seqmap-beam", "pathmap"])
 def test_required_words_are_checked_before_the_search(
-    tokenizer: Tokenizer, lexicon: Lexicon
+    tokenizer: Tokenizer, lexicon: Lexicon, method: str
 ) -> None:
     dag = repeating_graph(tokenizer)
     cost = np.ones(tokenizer.vocab_size, dtype=np.int32)
 
     def ask(limit: int, **constraints: object) -> tuple[int, ...]:
         compiled = Constraints(**constraints).compile(tokenizer, lexicon, SOURCE)
-        budget = LengthBudget(max=limit)
-        return decode(dag, unit_cost=cost, budget=budget, constraints=compiled).best.words
+        settings = {"constraints": compiled, "method": method, "beam_size": 500}
+        return decode(dag, unit_cost=cost, budget=LengthBudget(max=limit), **settings).best.words
 
     with pytest.raises(ConstraintError) as caught:
         ask(4, required=["Paris"])

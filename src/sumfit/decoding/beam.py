@@ -47,6 +47,7 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     Raises:
         InfeasibleBudgetError: If the beam finds no sequence that meets the budget and obeys the
             constraints.
+        ConstraintError: If the required words cannot be written or do not fit.
     """
     graph = restricted(dag, options)
     tables = SearchTables.build(graph, options)

@@ -23,6 +23,7 @@ from sumfit.hypothesis import Hypothesis
 __all__ = [
     "SearchProblem",
     "as_hypotheses",
+    "check_required",
     "infeasible",
     "refuse_constraints",
     "keep_best_words",
@@ -235,6 +236,23 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
         f"no sequence of the graph costs {asked}: {reason}; "
         "raise the limit, lower the minimum or ask for another unit"
     )
+
+
+def check_required(dag: DAG, options: DecodeOptions) -> None:
+    """Refuse, before any search, required words that cannot be written or do not fit.
+
+    Args:
+        dag: The graph to search.
+        options: Costs, budget, constraints.
+
+    Raises:
+        ConstraintError: If the graph has no words that spell one, or all together cost too much.
+    """
+    constraints = options.constraints
+    if constraints is not None and constraints.required_atoms:
+        constraints.check_required(
+            dag.word_ids, options.unit_cost, options.first_cost, options.budget.high
+        )
 
 
 def refuse_constraints(options: DecodeOptions, method: str) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, infeasible, keep_best_words
+from sumfit.decoding.problem import SearchProblem, check_required, infeasible, keep_best_words
 from sumfit.decoding.search import Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -44,6 +44,7 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
     Raises:
         InfeasibleBudgetError: If no sequence of the graph meets the budget.
         NothingFoundError: If the search ends at its limit before it finds one.
+        ConstraintError: If the required words cannot be written or do not fit.
     """
     started = time.perf_counter()
     graph = restricted(dag, options)
@@ -151,16 +152,12 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
     Raises:
         ConstraintError: If the required words cannot be written or do not fit.
     """
+    check_required(dag, options)
     constraints = options.constraints
-    needs = constraints is not None and constraints.required_atoms
-    if constraints is not None and needs:
-        constraints.check_required(
-            dag.word_ids, options.unit_cost, options.first_cost, options.budget.high
-        )
     if options.words_per_vertex is None:
         return dag
     graph = keep_best_words(dag, options.words_per_vertex)
-    if constraints is None or not needs or graph is dag:
+    if constraints is None or not constraints.required_atoms or graph is dag:
         return graph
     keep = constraints.can_spell(dag.word_ids) | np.isin(dag.word_ids, graph.word_ids)
     return DAG(
