@@ -116,3 +116,12 @@ def test_files_that_are_not_toml_say_so(tmp_path):
     bad.write_bytes(b"a = '\xff'\n")
     with pytest.raises(ConfigError, match="is not UTF-8"):
         read_toml(bad)
+
+
+@pytest.mark.parametrize("word", ["nan", "inf", "-inf", "1" + "0" * 400])
+def test_a_number_is_finite(word):
+    values = apply_overrides({"steps": 1}, [f"lr={word}", f"limit={word}"])
+    with pytest.raises(ConfigError, match="2 problems") as caught:
+        build(Whole, values)
+    assert f"lr must be a finite number, was {word}" in str(caught.value)
+    assert f"limit must be a finite number, was {word}" in str(caught.value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import sys
 import types
 import typing
@@ -256,7 +257,13 @@ def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
 def _convert_plain(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
     is_bool = isinstance(value, bool)
     if hint is float and isinstance(value, int | float) and not is_bool:
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond 1e308
+            number = math.inf
+        if not math.isfinite(number):
+            problems.append(f"{name} must be a finite number, was {value}")
+        return number
     if hint is int and isinstance(value, int) and not is_bool:
         return value
     if hint in (bool, str) and isinstance(value, hint):

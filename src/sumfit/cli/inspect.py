@@ -10,6 +10,7 @@ import typer
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
 from sumfit.cli.terminal import printable
 from sumfit.cli.text import read_text
+from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
 from sumfit.pipeline.inspection import Inspection
 
@@ -28,7 +29,7 @@ def inspect(
     words: Annotated[int, typer.Option(help="Words listed at each vertex.", min=1, max=10)] = 3,
     links: Annotated[int, typer.Option(help="Links listed at each vertex.", min=0, max=10)] = 2,
     min_prob: Annotated[
-        float, typer.Option(help="Least probability of a link in --json.", min=0.0, max=1.0)
+        float, typer.Option(help="Least probability of a link in --json, from 0 to 1.")
     ] = 0.02,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
     *,
@@ -44,6 +45,8 @@ def inspect(
 
     sumfit inspect "A long text ..." --max-chars 60 --json
     """
+    if not 0 <= min_prob <= 1:  # click's own range lets nan through
+        raise ConfigError(f"min_prob must be between 0 and 1, was {min_prob}")
     keywords: dict[str, Any] = {**(length.keywords() or _DEFAULT), **summary.keywords()}
     found = model.load(n_workers=1).inspect(read_text(text), **keywords)
     if as_json:

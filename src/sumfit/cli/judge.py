@@ -69,16 +69,16 @@ def judge(
 def _is_agreed(pairs: Sequence[Pair], asked: Endpoint, price: PriceFlags) -> bool:
     """Say what asking costs; whether to go on."""
     to_ask = [pair for pair in pairs if not pair.is_identical]
+    questions = [
+        [{"role": "user", "content": prompt}] for pair in to_ask for prompt in judge_prompts(pair)
+    ]
+    estimate = asked.estimate(questions, price_in=price.price_in, price_out=price.price_out)
     if len(to_ask) < len(pairs):
         n_same = len(pairs) - len(to_ask)
         typer.echo(
             f"{n_same} of {len(pairs)} pairs are identical summaries: ties, not asked about",
             err=True,
         )
-    questions = [
-        [{"role": "user", "content": prompt}] for pair in to_ask for prompt in judge_prompts(pair)
-    ]
-    estimate = asked.estimate(questions, price_in=price.price_in, price_out=price.price_out)
     typer.echo(str(estimate), err=True)
     if price.estimate_only:
         return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ _LOG = logging.getLogger(__name__)
 _BYTES_PER_TOKEN = 4  # of English text, for estimates alone
 _MOST_PARALLEL = 256  # a thread each
 _MAX_WAIT_S = 60.0
+_DAY_S = 86_400.0
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
@@ -71,11 +73,13 @@ class EndpointOptions:
                 raise ConfigError(f"{name} must be at least {least}, was {getattr(self, name)}")
         if self.n_parallel > _MOST_PARALLEL:
             raise ConfigError(f"n_parallel must be at most {_MOST_PARALLEL}, was {self.n_parallel}")
-        if self.timeout_s <= 0 or self.wait_s < 0:
+        if not (0 < self.timeout_s < _DAY_S and 0 <= self.wait_s < _DAY_S):
             raise ConfigError(
-                f"timeout_s must be above 0 and wait_s at least 0, "
+                "timeout_s must be above 0, wait_s at least 0 and both below 86400 seconds, "
                 f"were {self.timeout_s} and {self.wait_s}"
             )
+        if not 0 <= self.temperature < math.inf:
+            raise ConfigError(f"temperature must be a number from 0 on, was {self.temperature}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,16 @@ class Endpoint:
 
         Returns:
             The estimate; a token is taken for four bytes.
+
+        Raises:
+            ConfigError: If a price is negative or not finite.
         """
+        for name, price in (("price_in", price_in), ("price_out", price_out)):
+            if not 0 <= price < math.inf:
+                raise ConfigError(
+                    f"{name} must be a number from 0 on, was {price}; give the price of a million "
+                    "tokens, or leave it out"
+                )
         distinct = {self._key(question): question for question in questions}
         still_open = [q for key, q in distinct.items() if self._cache.get(key) is None]
         n_bytes = sum(len(m["content"].encode()) for q in still_open for m in q)
