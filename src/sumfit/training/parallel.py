@@ -17,7 +17,38 @@ from torch import Tensor
 
 from sumfit.errors import ConfigError
 
-__all__ = ["Processes"]
+__all__ = ["Processes", "checked_device"]
+
+
+def checked_device(device: str = "") -> torch.device:
+    """Find the device of this process.
+
+    Args:
+        device: ``cpu``, ``cuda`` or ``cuda:N``; the best there is if empty.
+
+    Returns:
+        The device; ``cuda`` is this process's own GPU.
+
+    Raises:
+        ConfigError: If it is none of these, or there is no such GPU.
+    """
+    if not device:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        place = torch.device(device)
+    except RuntimeError:
+        place = torch.device("meta")
+    if place.type not in ("cpu", "cuda"):
+        raise ConfigError(f"device must be cpu, cuda or cuda:N, was {device!r}")
+    if place.type == "cpu":
+        return place
+    index = int(os.environ.get("LOCAL_RANK", "0")) if place.index is None else place.index
+    if index >= torch.cuda.device_count():
+        raise ConfigError(
+            f"process {os.environ.get('RANK', '0')} needs GPU {index}, but there are "
+            f"{torch.cuda.device_count()}; start fewer processes or use --device cpu"
+        )
+    return torch.device("cuda", index)
 
 
 class Processes:
@@ -40,20 +71,11 @@ class Processes:
             device: ``cpu``, ``cuda`` or ``cuda:N``; the best there is if empty.
 
         Raises:
-            ConfigError: If a GPU is asked for and there is none for this process.
+            ConfigError: If the device is unknown, or a GPU that this process does not have.
         """
         self.rank = int(os.environ.get("RANK", "0"))
         self.size = int(os.environ.get("WORLD_SIZE", "1"))
-        local_rank = int(os.environ.get("LOCAL_RANK", "0"))
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        if device == "cuda":
-            if local_rank >= torch.cuda.device_count():
-                raise ConfigError(
-                    f"process {self.rank} needs GPU {local_rank}, but there are "
-                    f"{torch.cuda.device_count()}; start fewer processes or use --device cpu"
-                )
-            device = f"cuda:{local_rank}"
-        self.device = torch.device(device)
+        self.device = checked_device(device)
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
         if self.size > 1 and not dist.is_initialized():

@@ -7,17 +7,17 @@ TOML (`sumfit.config`) or acting on it (`sumfit.training.loop`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
-from sumfit.config import build, read_toml
+from sumfit.config import apply_overrides, build, read_toml
 from sumfit.data.batching import BatchOptions
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec, missing_files
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, ModelNotFoundError
 from sumfit.models.config import DATConfig, SystemName
 from sumfit.training.start import start_directory, start_system, with_start
 
@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 INSTALLED = "installed"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +289,13 @@ class Recipe:
             )
         if not self.data.sets and not self.data.corpus:
             problems.append("data needs sets or a packed corpus")
+        packed = {entry.profile for spec in self.data.sets for entry in spec.packed_sets}
+        for profile in self.data.profiles if packed else ():
+            if profile not in packed:
+                problems.append(
+                    f"data.profiles has {profile!r}, but the sets are packed as "
+                    f"{', '.join(sorted(packed))}; name one of these, or change their profile"
+                )
         if self.system == "at-leninfo" and self.model.n_limit_buckets < 2:
             problems.append(
                 "system at-leninfo needs model.n_limit_buckets, one for each number of words left "
@@ -351,24 +359,8 @@ class Recipe:
         Returns:
             One sentence for each problem; files of sets count only if there is no corpus yet.
         """
-        problems = []
-        if not (self.corpus / "meta.json").exists():
-            if self.data.corpus and not self.data.sets:
-                problems.append(f"data.corpus {self.corpus} is not a packed corpus")
-            problems += missing_files(self.data.sets, Path(self.data_dir))
-            if self.data.tokenizer and not Path(self.data.tokenizer).exists():
-                problems.append(f"data.tokenizer {self.data.tokenizer} does not exist")
-        for key in ("minilm", "model"):
-            value = getattr(self.start, key)
-            path = start_directory(value) if key == "model" else Path(value)
-            if value and value != INSTALLED and not path.exists():
-                problems.append(f"start.{key} {value} does not exist")
-            elif value and key == "model" and (found := start_system(value)) != self.system:
-                problems.append(
-                    f"start.model {value} holds a model of the system {found!r}, but "
-                    f"{self.system!r} is wanted; give a model of that system, or change system"
-                )
-        return problems
+        problems = _data_problems(self.data, Path(self.data_dir), self.corpus)
+        return problems + _start_problems(self.start, self.system)
 
     def with_vocab(self, vocab_size: int) -> Recipe:
         """Fix the number of pieces, known once there is a tokenizer.
@@ -405,7 +397,7 @@ def load_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises:
         ConfigError: If anything in it is unknown, missing or of the wrong type; all is listed.
     """
-    return _build(_read(path, overrides))
+    return _build(_filled(read_toml(path, overrides), path))
 
 
 def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str]:
@@ -418,30 +410,85 @@ def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str
     Returns:
         One sentence for each problem; empty if there is none.
     """
-    values = _read(path, overrides)
+    values, problems = read_toml(path), list[str]()
+    for word in overrides:
+        try:
+            values = apply_overrides(values, [word])
+        except ConfigError as error:
+            problems += str(error).splitlines()
+    values = _filled(values, path)
     try:
-        return _build(values).data_problems()
+        return problems + _build(values).data_problems()
     except ConfigError as error:
-        problems = str(error).splitlines()
-    # The recipe is wrong, but its data sets may be right enough for their files to be looked at.
-    try:
-        data = build(DataSection, values.get("data", {}), where="data")
-    except ConfigError:
-        return problems
+        problems += str(error).splitlines()
+    # The recipe is wrong, but parts of it may be right enough for their files to be looked at.
+    data = _part(DataSection, values, "data")
     data_dir = values.get("data_dir", "")
-    if not data.corpus and isinstance(data_dir, str):
-        problems += missing_files(data.sets, Path(data_dir))
+    if data is not None and not data.corpus and isinstance(data_dir, str):
+        problems += _data_problems(data, Path(data_dir), None)
+    start, system = _part(StartSection, values, "start"), values.get("system", "dat")
+    if start is not None and system in get_args(SystemName):
+        problems += _start_problems(start, system)
     return problems
 
 
-def _read(path: str | Path, overrides: Sequence[str]) -> dict[str, Any]:
-    values = read_toml(path, overrides)
+def _part(kind: type[T], values: Mapping[str, Any], name: str) -> T | None:
+    try:
+        return build(kind, values.get(name, {}), where=name)
+    except ConfigError:
+        return None
+
+
+def _data_problems(data: DataSection, data_dir: Path, corpus: Path | None) -> list[str]:
+    """What is wrong with the files of the sets and the tokenizer; nothing if there is a corpus."""
+    if corpus is not None and (corpus / "meta.json").exists():
+        return []
+    problems = []
+    if data.corpus and not data.sets:
+        problems.append(f"data.corpus {corpus} is not a packed corpus")
+    problems += missing_files(data.sets, data_dir)
+    if data.tokenizer and not Path(data.tokenizer).exists():
+        problems.append(f"data.tokenizer {data.tokenizer} does not exist")
+    return problems
+
+
+def _start_problems(start: StartSection, system: str) -> list[str]:
+    """What is wrong with the weights that a run is to start from."""
+    problems = []
+    if start.minilm == INSTALLED:
+        from sumfit.models.minilm import installed_directory
+
+        try:
+            installed_directory()
+        except ModelNotFoundError as error:
+            problems.append(f"start.minilm: {error}")
+    elif start.minilm and not Path(start.minilm).exists():
+        problems.append(f"start.minilm {start.minilm} does not exist")
+    if start.model and not start_directory(start.model).exists():
+        problems.append(f"start.model {start.model} does not exist")
+    elif start.model and (found := start_system(start.model)) != system:
+        problems.append(
+            f"start.model {start.model} holds a model of the system {found!r}, but "
+            f"{system!r} is wanted; give a model of that system, or change system"
+        )
+    return problems
+
+
+def _filled(values: dict[str, Any], path: str | Path) -> dict[str, Any]:
+    """The values with what the file's name and the model it starts from say."""
     values.setdefault("name", Path(path).stem)
     return with_start(values)
 
 
 def _build(values: dict[str, Any]) -> Recipe:
-    model = values.get("model")
+    model, problems = values.get("model"), list[str]()
     if isinstance(model, dict) and "vocab_size" in model:
-        raise ConfigError("model.vocab_size is the tokenizer's; set data.vocab_size instead")
-    return build(Recipe, values)
+        problems.append("model.vocab_size is the tokenizer's; set data.vocab_size instead")
+        values = {**values, "model": {k: v for k, v in model.items() if k != "vocab_size"}}
+    try:
+        recipe = build(Recipe, values)
+    except ConfigError as error:
+        raise ConfigError("\n".join([*problems, str(error)])) from None
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return recipe

@@ -1,22 +1,25 @@
 """One call that trains: check, join the other processes, pack if need be, run, leave.
 
-Owns `train`. Does not own the loop (`sumfit.training.loop`).
+Owns `train` and the checks that need no recipe. Does not own the loop (`sumfit.training.loop`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from sumfit.errors import ConfigError
+from sumfit.processors import checked_workers
 from sumfit.training import checkpoints
 from sumfit.training.loop import Trainer
-from sumfit.training.parallel import Processes
+from sumfit.training.parallel import Processes, checked_device
 from sumfit.training.prepare import ensure_corpus, keep_lexicon
 from sumfit.training.recipe import Recipe
 from sumfit.training.stages import Progress, TrainResult
 
-__all__ = ["train"]
+__all__ = ["call_problems", "output_problems", "train"]
 
 
 def train(
@@ -41,17 +44,17 @@ def train(
         How it ended.
 
     Raises:
-        ConfigError: If data files are missing, or checkpoints are in the way.
+        ConfigError: If data files are missing, checkpoints are in the way, there is no such device
+            or the number of workers makes no sense; all is listed.
         TrainingError: If the gradient stays non-finite, memory runs out or a file cannot be
             written.
     """
     started = time.monotonic()
-    problems = recipe.data_problems()
-    if checkpoints.latest(recipe.output) is not None and not resume:
-        problems.append(
-            f"{recipe.output} already holds checkpoints; pass --resume to go on, or set "
-            "another output_dir"
-        )
+    problems = [
+        *recipe.data_problems(),
+        *output_problems(recipe.output, resume=resume),
+        *call_problems(device=device, n_workers=n_workers),
+    ]
     if problems:
         raise ConfigError("\n".join(problems))
     processes = Processes(device)
@@ -67,3 +70,39 @@ def train(
         )
     finally:
         processes.close()
+
+
+def output_problems(output: Path, *, resume: bool) -> list[str]:
+    """Say whether checkpoints are in the way.
+
+    Args:
+        output: Directory of the run.
+        resume: The run is to go on from them.
+
+    Returns:
+        One sentence, or nothing.
+    """
+    if resume or checkpoints.latest(output) is None:
+        return []
+    return [
+        f"{output} already holds checkpoints; pass --resume to go on, or set another output_dir"
+    ]
+
+
+def call_problems(*, device: str, n_workers: int) -> list[str]:
+    """List what is wrong with a call of training, whatever its recipe.
+
+    Args:
+        device: As in `train`.
+        n_workers: As in `train`.
+
+    Returns:
+        One sentence for each problem.
+    """
+    problems = []
+    for check in (partial(checked_device, device), partial(checked_workers, n_workers)):
+        try:
+            check()
+        except ConfigError as error:
+            problems.append(str(error))
+    return problems

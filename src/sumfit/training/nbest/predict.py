@@ -16,6 +16,7 @@ from sumfit.models.checkpoint import read_architecture
 from sumfit.models.dat import DAT, vertex_ids, vertex_mask
 from sumfit.runtime.graph import GraphRequest
 from sumfit.training.nbest.worker import Outputs
+from sumfit.training.parallel import checked_device
 from sumfit.training.pieces import averaged_weights
 
 __all__ = ["Predictor"]
@@ -33,9 +34,10 @@ class Predictor:
             words_per_vertex: ``M``, words kept at each vertex.
 
         Raises:
+            ConfigError: If there is no such device.
             ModelFormatError: If the weights do not fit the architecture.
         """
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = checked_device(device)
         self._kept = words_per_vertex
         network = DAT(read_architecture(checkpoint))
         weights = {name: value.float() for name, value in averaged_weights(checkpoint).items()}

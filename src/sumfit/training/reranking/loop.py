@@ -19,7 +19,6 @@ from sumfit.errors import ConfigError, TrainingError
 from sumfit.models.pretrained import PretrainedEncoder, fill_encoder, read_encoder
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import RerankerShape, reader_file
-from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock
 from sumfit.training.guard import BadStepGuard
@@ -37,6 +36,7 @@ from sumfit.training.reranking.recipe import RerankerRecipe
 from sumfit.training.reranking.selection import measure
 from sumfit.training.reranking.start import check_start, feature_names, read_start
 from sumfit.training.reranking.step import list_losses
+from sumfit.training.run import call_problems, output_problems
 from sumfit.training.stages import Progress, TrainingRun, TrainResult
 from sumfit.training.validation import autocast
 
@@ -69,15 +69,15 @@ def train_reranker(
         How it ended; ``None`` if nothing was to be trained.
 
     Raises:
-        ConfigError: If checkpoints are in the way, or lists cannot be made.
+        ConfigError: If checkpoints are in the way, lists cannot be made, or device or number of
+            workers make no sense.
         TrainingError: If the gradient stays non-finite or memory runs out.
     """
     started = time.monotonic()
-    if checkpoints.latest(recipe.output) is not None and not (resume or prepare_only):
-        raise ConfigError(
-            f"{recipe.output} already holds checkpoints; pass --resume to go on, or set another "
-            "output_dir"
-        )
+    problems = output_problems(recipe.output, resume=resume or prepare_only)
+    problems += call_problems(device=device, n_workers=n_workers)
+    if problems:
+        raise ConfigError("\n".join(problems))
     processes = Processes(device)
     try:
         if processes.is_first:
