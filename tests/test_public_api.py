@@ -106,3 +106,16 @@ def test_the_table_of_errors_is_the_code() -> None:
         assert issubclass(found, errors.SumfitError)
         assert (found.exit_code, found.http_status) == (exit_code, status), name
         assert not also or also in [base.__name__ for base in found.__mro__], name
+
+
+def test_errors_go_from_process_to_process() -> None:
+    import pickle
+
+    from sumfit import errors
+
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        takes = ("torch", "train") if kind is errors.MissingExtraError else ("what is wrong",)
+        error = kind(*takes)
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy)) == (kind, str(error))

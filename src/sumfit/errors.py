@@ -195,3 +195,8 @@ class MissingExtraError(SumfitError, ImportError):
             f"{package} is not installed; run: pip install 'sumfit[{extra}]' "
             f"(in a clone that is not installed: pip install '.[{extra}]')"
         )
+        self._given = (package, extra)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """Go from process to process, as every other error does."""
+        return type(self), self._given

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from sumfit.errors import BudgetError, ConflictingBudgetError
@@ -13,10 +14,12 @@ from sumfit.length import LengthBudget
         (LengthBudget(min=8, max=8), 8, 8),
         (LengthBudget(max=0), 0, 0),
         (LengthBudget(exact=0), 0, 0),
+        (LengthBudget(min=np.int32(5), max=np.int64(8)), 5, 8),
     ],
 )
 def test_a_budget_is_an_interval(budget: LengthBudget, low: int, high: int) -> None:
     assert (budget.low, budget.high) == (low, high)
+    assert type(budget.high) is int
 
 
 @pytest.mark.parametrize(

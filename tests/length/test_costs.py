@@ -163,6 +163,12 @@ def test_a_function_that_returns_a_fraction_is_refused() -> None:
         unit_costs(TOKENIZER, lambda text: len(text) / 2)  # type: ignore[arg-type,return-value]
 
 
+def test_a_function_may_return_more_than_an_array_holds() -> None:
+    costs = unit_costs(TOKENIZER, lambda text: 10**30 if "a" in text else len(text))
+    assert FORBIDDEN == costs.cost.max() == costs.first_cost.max()
+    assert 0 < (costs.cost == FORBIDDEN).sum() < len(costs.cost)
+
+
 def test_costs_are_computed_once() -> None:
     assert unit_costs(TOKENIZER, "chars") is unit_costs(TOKENIZER, "chars")
     assert unit_costs(TOKENIZER, len) is unit_costs(TOKENIZER, len)

@@ -5,7 +5,9 @@ Owns `LengthBudget`. Does not own how a user's keywords become one (`sumfit.leng
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from sumfit.errors import BudgetError, ConflictingBudgetError
 
@@ -33,10 +35,10 @@ class LengthBudget:
             value = getattr(self, name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise BudgetError(f"{name} must be a whole number, was {value!r}")
-            if value < 0:
-                raise BudgetError(f"{name} must be 0 or more, was {value}")
+            whole = _whole(name, value)
+            if whole < 0:
+                raise BudgetError(f"{name} must be 0 or more, was {whole}")
+            object.__setattr__(self, name, whole)
         if self.exact is not None and (self.max is not None or self.min is not None):
             other = "max" if self.max is not None else "min"
             raise ConflictingBudgetError(
@@ -62,3 +64,13 @@ class LengthBudget:
             return self.exact
         assert self.max is not None
         return self.max
+
+
+def _whole(name: str, value: object) -> int:
+    """A whole number of any type, numpy's too, as Python's own."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(cast(Any, value))
+    except TypeError:
+        raise BudgetError(f"{name} must be a whole number, was {value!r}") from None

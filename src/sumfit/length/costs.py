@@ -146,11 +146,14 @@ def _costs_of_function(pieces: _Pieces, unit: Unit) -> UnitCosts:
     function = unit.bound or unit.count
     assert function is not None
     texts = [piece.decode("utf-8", "replace") for piece in pieces.pieces]
-    cost = np.array([counted(unit, function, t) if t else 0 for t in texts], dtype=np.int32)
+
+    def cost_of(text: str) -> int:
+        return min(counted(unit, function, text), FORBIDDEN) if text else 0
+
+    cost = np.array([cost_of(text) for text in texts], dtype=np.int32)
     first_cost = cost.copy()
     for i in np.flatnonzero(pieces.has_space):
-        bare = texts[i][1:]
-        first_cost[i] = counted(unit, function, bare) if bare else 0
+        first_cost[i] = cost_of(texts[i][1:])
     return UnitCosts(cost, first_cost, exact=False)
 
 
