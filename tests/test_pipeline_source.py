@@ -84,3 +84,30 @@ def test_hostile_texts_give_harmless_strings(fit: Summarizer, text: str) -> None
     assert "\u202e" not in summary.text
     assert len(summary.text) <= 30
     assert summary.text or summary.error is not None
+
+
+class Liar(str):
+    """A string that counts, joins and strips in its own way, as those of templates do."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __str__(self) -> str:
+        return "another text"
+
+    def strip(self, characters: str | None = None, /) -> str:
+        raise AssertionError
+
+    def __add__(self, other: str, /) -> str:
+        return "much longer than it should be" * 9
+
+    __radd__ = __add__
+
+
+@pytest.mark.parametrize("text", ["The old bridge.", "The old bridge over the river is closed."])
+def test_a_kind_of_string_is_the_text_that_it_holds(fit: Summarizer, text: str) -> None:
+    asked = {"max_chars": 20, "prefix": "A: ", "on_infeasible": "cut"}
+    one, other = fit(Liar(text), **asked), fit(text, **asked)
+    assert type(one.text) is str
+    assert (one.text, one.length) == (other.text, len(other.text))
+    assert fit([Liar(text)], **asked)[0].text == other.text

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import socket
 import threading
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sumfit
@@ -143,8 +145,10 @@ def test_an_error_of_the_input_reaches_the_caller(fit: Summarizer, texts: tuple[
         yield texts[0]
         raise OSError("disk gone")
 
+    results = fit(breaking(), max_chars=40)
+    assert facts(next(results)) == facts(fit(texts[0], max_chars=40))
     with pytest.raises(OSError, match="disk gone"):
-        list(fit(breaking(), max_chars=40))
+        next(results)
 
 
 def test_each_text_may_have_its_own_limit(fit: Summarizer, texts: tuple[str, ...]) -> None:
@@ -267,6 +271,30 @@ def test_ordered_map_keeps_order_and_raises_in_place(n_workers: int) -> None:
     assert [next(results) for _ in range(7)] == [0, 2, 4, 6, 8, 10, 12]
     with pytest.raises(ValueError, match="seven"):
         next(results)
+
+
+@pytest.mark.parametrize("n_workers", [1, 3])
+def test_an_error_of_the_items_comes_behind_the_results_before_it(n_workers: int) -> None:
+    def breaking() -> Iterator[int]:
+        yield from range(5)
+        raise OSError("disk gone")
+
+    results = ordered_map(str, breaking(), n_workers=n_workers, look_ahead=8)
+    assert [next(results) for _ in range(5)] == ["0", "1", "2", "3", "4"]
+    with pytest.raises(OSError, match="disk gone"):
+        next(results)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.array("a text"), "give a string or an iterable of strings, was ndarray"),
+        (types.SimpleNamespace(columns=["a"], __iter__=iter), "SimpleNamespace; give one of its"),
+    ],
+)
+def test_what_iterates_over_no_texts_is_refused(fit: Summarizer, given: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fit(given, max_chars=40)
 
 
 def test_grouped() -> None:

@@ -58,7 +58,8 @@ def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int
     if not isinstance(text, str):
         hint = "; decode it as UTF-8 first" if isinstance(text, bytes | bytearray) else ""
         raise InputError(f"a text must be a string, was {type(text).__name__}{hint}")
-    whole = get_profile(profile).apply_source(normalize(text))
+    plain = str.__str__(text)  # a subclass may count, join or strip in its own way
+    whole = get_profile(profile).apply_source(normalize(plain))
     if not whole:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
     n_chars = max_source * _CHARS_PER_PIECE

@@ -32,7 +32,8 @@ def ordered_map(
         look_ahead: Items that may wait beside those in work.
 
     Yields:
-        One result per item; an exception of ``function`` is raised in its place.
+        One result per item; an exception of ``function`` is raised in its place, one of
+        ``items`` behind the results of the items before it.
     """
     if n_workers <= 1:
         yield from map(function, items)
@@ -40,12 +41,23 @@ def ordered_map(
     pending: deque[Future[B]] = deque()
     pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sumfit")
     try:
-        for item in items:
+        iterator = iter(items)
+        broken: Exception | None = None
+        while broken is None:
+            try:
+                item = next(iterator)
+            except StopIteration:
+                break
+            except Exception as error:
+                broken = error
+                break
             pending.append(pool.submit(function, item))
             if len(pending) > n_workers + look_ahead:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+        if broken is not None:
+            raise broken
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

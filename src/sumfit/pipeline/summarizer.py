@@ -120,11 +120,7 @@ class Summarizer:
         """
         if isinstance(texts, str):
             return self._one(texts, keywords)
-        if isinstance(texts, bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
-            hint = "; decode it as UTF-8 first" if isinstance(texts, bytes | bytearray) else ""
-            raise InputError(
-                f"give a string or an iterable of strings, was {type(texts).__name__}{hint}"
-            )
+        _check_texts(texts)
         if hasattr(texts, "__len__"):
             return list(self.stream(list(texts), **keywords))
         return self.stream(texts, **keywords)
@@ -281,6 +277,19 @@ class Summarizer:
             for results in group:
                 _raise_if(on_error == "raise", results)
                 yield results if several else results[0]
+
+
+def _check_texts(texts: object) -> None:
+    """Refuse what holds no texts, or other things than texts when iterated over."""
+    hint = ""
+    if isinstance(texts, bytes | bytearray):
+        hint = "; decode it as UTF-8 first"
+    elif hasattr(texts, "columns"):  # a data frame iterates over their names
+        hint = "; give one of its columns"
+    elif isinstance(texts, Iterable) and not isinstance(texts, Mapping):
+        if getattr(texts, "ndim", 1) != 0:  # an array without a dimension has no items
+            return
+    raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}{hint}")
 
 
 def _raise_if(wanted: bool, results: Sequence[Summary]) -> None:
