@@ -573,8 +573,9 @@ def test_a_search_that_ends_early_does_not_claim_that_nothing_fits(
 ) -> None:
     early = (
         "no summary of this text that measures exactly 20 words was found, though there may be one "
-        r"\(a beam of 1 found no sequence that costs 20 to 20 and obeys the constraints\); use "
-        "method='seqmap', a lower bonus or a higher max_expansions or beam_size, or ask for "
+        r"\(a beam of 1 found no sequence that costs 20 to 20 and obeys the constraints\); raise "
+        "the limit, loosen the constraints, use method='seqmap', a lower bonus or a higher "
+        "beam_size=, or ask for on_infeasible='cut'"
     )
     with pytest.raises(NothingFoundError, match=early):
         fit(texts[0], exact_words=20, method="seqmap-beam", beam_size=1)
@@ -590,8 +591,12 @@ def test_only_a_list_of_all_that_there_is_shows_that_nothing_fits(
     fit: Summarizer, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "says_something", lambda text: False)
-    with pytest.raises(NothingFoundError, match=r"may be one \(none of the best 64 makes such a t"):
+    with pytest.raises(
+        NothingFoundError, match=r"one \(none of the best 64 makes such a t"
+    ) as none:
         fit(texts[0], max_chars=40)
+    assert "method=" not in str(none.value)  # it is the method asked for already
+    assert "give a higher max_expansions=, or ask for" in str(none.value)
     decode, ended_by_itself = search.decode, {"seqmap": False, "seqmap-beam": True}
 
     def few(*arguments: Any, **settings: Any) -> NBest:

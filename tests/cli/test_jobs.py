@@ -256,7 +256,7 @@ def test_an_input_that_changes_meanwhile_is_noticed(
     [
         ({"chunk_size": 0}, "chunk_size must be at least 1, was 0"),
         ({"engine": "dask"}, "engine must be 'local' or 'ray', was 'dask'"),
-        ({"options": {"max_chars": [1, 2]}}, "one limit for each record, max_chars has several"),
+        ({"options": {"max_chars": [1, 2]}}, "one limit for each record, max_chars= has several"),
         ({"output": Path("/no/such/folder/out.txt")}, "output folder .* does not exist"),
         ({"field": "body"}, "has no column 'body'; its columns are 'id', 'text'"),
         ({"limit_field": "room"}, "has no column 'room'; its columns are 'id', 'text'"),
@@ -316,7 +316,7 @@ def test_a_bad_record_loses_no_other(tmp_path: Path, tiny_model: Path, fit: Summ
     assert errors[0].startswith(f"{file}:1: not JSON: ")
     assert errors[2].startswith(f"{file}:7: not UTF-8 at byte 22 of the line (0xe9)")
     assert errors[3:] == [
-        f"{file}:8: must be a JSON object, was list",
+        f"{file}:8: must be a JSON object, was list; write one object in each line",
         f"{file}:9: field 'text' must be a string, was int",
     ]
 
@@ -343,7 +343,10 @@ def test_a_bad_record_has_its_row_in_every_format(
     ids = [int(row["id"]) if row["id"] else None for row in rows]
     assert ids == [None, 2, 3, 4, 5, None, None, None, 9, 10]
     assert [int(row["summary_line"]) for row in rows] == list(range(1, 11))
-    assert rows[7]["summary_error"] == f"{file}:8: must be a JSON object, was list"
+    assert (
+        rows[7]["summary_error"]
+        == f"{file}:8: must be a JSON object, was list; write one object in each line"
+    )
 
 
 def test_one_odd_value_spoils_no_output(
@@ -611,3 +614,18 @@ def test_ray_gives_the_same_output(tmp_path: Path, tiny_model: Path) -> None:
         ray.shutdown()
     assert (report.n_records, report.failures.n_failed) == (101, 2)
     assert (tmp_path / "ray.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv"])
+def test_lists_and_objects_of_the_input_are_json_in_a_table(
+    tmp_path: Path, tiny_model: Path, name: str
+) -> None:
+    nested = {"tags": ["a", "é"], "meta": {"x": None, "ok": True}, "n": 1.5, "flag": True}
+    write_jsonl(tmp_path / "in.jsonl", [{"text": TEXTS[0], **nested}])
+    run(spec(tmp_path, tiny_model, output=tmp_path / name))
+    delimiter = "\t" if name.endswith("tsv") else ","
+    with (tmp_path / name).open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file, delimiter=delimiter)
+    assert json.loads(row["tags"]) == nested["tags"]
+    assert json.loads(row["meta"]) == nested["meta"]
+    assert (row["n"], row["flag"]) == ("1.5", "True")

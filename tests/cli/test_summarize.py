@@ -148,7 +148,9 @@ def test_a_bad_record_loses_no_other(
     assert messages[2] == f"{file}:4: field 'text' must be a string, was int"
     assert messages[3].startswith(f"{file}:5: not UTF-8 at byte 13 of the line (0xe9)")
     assert messages[4] == "the text is empty: nothing in it but white space; leave it out"
-    assert messages[5] == f"{file}:7: must be a JSON object, was list"
+    assert (
+        messages[5] == f"{file}:7: must be a JSON object, was list; write one object in each line"
+    )
     assert result.code == 1
     assert result.err.splitlines()[-1] == "6 of 8 texts have no summary"
     assert result.err.splitlines()[4] == f"line 6: {messages[4]}"
@@ -274,6 +276,8 @@ def test_a_record_without_a_field_is_one_of_many(sumfit: Sumfit, texts: tuple[st
         ("- -o {out} --output-field a", "--output-field is for a file job: name FILE and -o OUT w"),
         ("{in} --keep id", "--keep goes with --format jsonl, was 'id' with lines; add it"),
         ("{in} --format jsonl --keep text", "--keep text: a result has a field of that name; ren"),
+        ("{in} --n-best 3", "--n-best 3: lines hold one summary of each text; add --format jsonl"),
+        ("{in} -o {out}.txt --n-best 3", "--n-best 3: lines hold one summary of each text; add -"),
         ("- -o {out}.csv", "standard input is summarised into lines or JSONL, was -o {out}.csv; "),
     ],
 )
@@ -306,6 +310,36 @@ def test_many_failures_are_counted_not_listed(sumfit: Sumfit) -> None:
     lines = result.err.splitlines()
     assert len(lines) == 21
     assert lines[-1] == "30 of 30 texts have no summary; the first 20 above"
+
+
+def test_what_is_wrong_with_a_text_is_said_in_flags(sumfit: Sumfit, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": "some words", "n": -1}\n')
+    name = str(tmp_path / "in.jsonl")
+    cannot = sumfit("summarize", name, "--max-chars", "1")
+    assert cannot.err.splitlines()[0].endswith("ask for --on-infeasible 'cut'")
+    negative = sumfit("summarize", name, "--limit-field", "n", "--unit", "chars")
+    assert negative.err.startswith("line 1: --max-length must be 0 or more, was -1\n")
+    job = sumfit("summarize", name, "--max-chars", "1", "-o", str(tmp_path / "out.jsonl"))
+    assert "ask for --on-infeasible 'cut'" in job.err
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.csv", "id,text\r1,words\r", ":1: a carriage return outside quotation marks ends no"),
+        ("a.csv", "id;text\n1;words\n", "; write commas between fields, or tabs in a .tsv file"),
+        ("a.tsv", "id,text\n1,words\n", "; write commas between fields, or tabs in a .tsv file"),
+        ("a.json", '[{"text": "words"}]\n', "was list; write one object in each line"),
+        ("a.json", '[\n{"text": "words"}\n]\n', "write one JSON object in each line"),
+    ],
+)
+def test_a_file_of_another_format_is_explained(
+    sumfit: Sumfit, tmp_path: Path, name: str, data: str, message: str
+) -> None:
+    (tmp_path / name).write_bytes(data.encode())
+    result = sumfit("summarize", str(tmp_path / name), "--max-chars", "40")
+    assert result.code != 0
+    assert message in result.err
 
 
 def test_an_empty_file(sumfit: Sumfit, tmp_path: Path) -> None:
@@ -378,6 +412,12 @@ def test_output_to_a_file(
     result = sumfit("summarize", "--max-chars", "40", "-o", str(target), stdin=data)
     assert result == (0, "", "")
     assert target.read_bytes().decode() == "".join(f"{text}\n" for text in expected)
+    for wrong in ("--method nonsense", "--max-words 4", "--input-format csv --field nowhere"):
+        refused = sumfit(
+            "summarize", "--max-chars", "40", "-o", str(target), *wrong.split(), stdin=data
+        )
+        assert refused.code == 2
+        assert target.read_bytes().decode() == "".join(f"{text}\n" for text in expected)
     blocked = sumfit("summarize", "--max-chars", "40", "-o", str(tmp_path), stdin=data)
     assert blocked.code == 1
     assert blocked.err.startswith(f"error: cannot write {tmp_path}: ")
@@ -419,7 +459,10 @@ def test_no_command_starts_more_threads_or_processes_than_can_be(
     result = sumfit(*arguments)
     assert result.code == 2, result
     last = result.err.splitlines()[-1]
-    assert re.match(r"error: \w+ must be at most \d+ on a machine with \d+ processors, was", last)
+    assert re.match(
+        r"error: --(workers|processes) must be at most \d+ on a machine with \d+ processors, was",
+        last,
+    )
 
 
 def test_a_file_job_names_its_failures_like_a_stream(

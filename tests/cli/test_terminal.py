@@ -26,6 +26,12 @@ def test_printable_spells_out_what_could_steer() -> None:
     [
         ("max_chars=60 or max_words=8", "--max-chars 60 or --max-words 8"),
         ("unit= goes with ratio", "--unit goes with ratio"),
+        ("max_length= needs unit=, for example", "--max-length needs --unit, for example"),
+        ("time_limit_s must be above 0 seconds", "--time-limit must be above 0 seconds"),
+        ("n_workers must be at least 1", "--workers must be at least 1"),
+        ("use repeat_words=False or keep_short=True", "use --no-repeat-words or --keep-short"),
+        ("required must hold words", "--require must hold words"),
+        ("a higher max_expansions=, or", "a higher --max-expansions, or"),
         ("ask for on_infeasible='cut'", "ask for --on-infeasible 'cut'"),
         ("my_max_chars=60 a=b", "my_max_chars=60 a=b"),
         ("max_chars must be 0 or more", "--max-chars must be 0 or more"),

@@ -115,7 +115,7 @@ def test_bad_json_lines_are_named_or_counted(tmp_path):
     assert texts(path, on_bad="skip", report=report) == EXPECTED * 2
     assert (report.n_read, report.n_skipped) == (4, 4)
     assert report.messages[1:] == [
-        f"{path}:5: must be a JSON object, was list",
+        f"{path}:5: must be a JSON object, was list; write one object in each line",
         f"{path}:6: column 'summary' is missing; columns here: source",
         f"{path}:7: column 'source' must be a string, was int",
     ]

@@ -118,6 +118,8 @@ def check_columns(
     if not any(field in columns for field in wanted):
         names = " or ".join(map(repr, wanted))
         hint = "" if text_field else "; name the text's column with --field"
+        if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
+            hint = "; write commas between fields, or tabs in a .tsv file"
         raise ConfigError(f"{name} has no column {names}; its columns are {known}{hint}")
     for field_name in others:
         if field_name is not None and field_name not in columns:

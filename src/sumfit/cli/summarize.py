@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -145,11 +146,14 @@ def summarize(
     if job.output not in (None, "-") and file != "-":
         _refuse_given(_flags_of_streams(workers, batch_size, model), "has no effect with -o")
         options = {**length.keywords(), **summary.keywords()}
-        failures = _run_job(job.spec(file, record, options=options, model=model.model))
+        spec = job.spec(file, record, options=options, model=model.model)
+        _check_candidates(summary, has_room=spec.output_format != "lines")
+        failures = _run_job(spec)
     else:
         _refuse_given(_flags_of_jobs(job), "is for a file job: name FILE and -o OUT with it")
         format = _stream_format(format, job.output)
         _check_kept(record.keep or (), format)
+        _check_candidates(summary, has_room=format == "jsonl")
         items = read_items(
             file,
             format=record.input_format,
@@ -220,6 +224,16 @@ def _check_kept(keep: Sequence[str], format: str) -> None:
         )
 
 
+def _check_candidates(summary: SummaryFlags, *, has_room: bool) -> None:
+    """Refuse candidates that are neither written nor chosen from."""
+    is_chosen_from = summary.rerank is not None or summary.faithful
+    if (summary.n_best or 1) > 1 and not has_room and not is_chosen_from:
+        raise ConfigError(
+            f"--n-best {summary.n_best}: lines hold one summary of each text; add --format jsonl, "
+            "write a table with -o, or leave it out"
+        )
+
+
 def _run_job(spec: JobSpec) -> Failures:
     report = run_job(spec, show_progress=sys.stderr.isatty())
     for message in report.messages:
@@ -233,8 +247,9 @@ def _write_all(
     results: Iterator[tuple[Item, list[Summary]]], output: str | None, format: str
 ) -> Failures:
     failures = Failures(blank_is_good=format == "text")
+    first = list(itertools.islice(results, 1))  # what is wrong with the call leaves a file alone
     with open_output(output) as stream, Progress("texts") as progress:
-        for item, summaries in results:
+        for item, summaries in itertools.chain(first, results):
             _write(stream, format, item, summaries, failures)
             progress.advance(failures.n_failed)
     return failures

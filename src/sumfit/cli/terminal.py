@@ -16,11 +16,28 @@ __all__ = ["Progress", "announce_compilation", "as_utf8", "in_flags", "printable
 
 _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
+_OPTIONS = (
+    r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
+    r"|time_limit_s|seed|no_repeat_ngram|banned|required|on_infeasible|profile|n_workers|batch_size"
+    r"|backend|workers|processes|gpus|engine|output_field"
+)
 _KEYWORD = re.compile(
     r"(?<![\w-])(?:((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
-    r"|on_infeasible|method)=(?=(\S?))"
-    r"|((?:max|min|exact)_(?:words|chars|bytes|tokens|graphemes|cells|length))(?= must ))"
+    rf"|{_OPTIONS})=(?=([^\s,;.)]?))"
+    r"|((?:max|min|exact)_(?:words|chars|bytes|tokens|graphemes|cells|length)|ratio|ratio_rule"
+    rf"|reserve|{_OPTIONS})(?= must ))"
 )
+_SWITCH = re.compile(
+    r"(?<![\w-])(constraints|repeat_words|repeat_adjacent|whole_words|dangling_end|final_stop"
+    r"|keep_short)=(True|False)\b"
+)
+_OTHER_NAMES = {
+    "time_limit_s": "time-limit",
+    "n_workers": "workers",
+    "banned": "ban",
+    "required": "require",
+}
+"""Flags whose names are not those of their keywords."""
 
 
 def use_utf8() -> None:
@@ -99,10 +116,17 @@ def in_flags(message: str) -> str:
     Returns:
         The message with ``--max-chars 60`` in their place.
     """
-    return _KEYWORD.sub(
-        lambda match: f"--{(match[1] or match[3]).replace('_', '-')}{' ' if match[2] else ''}",
-        message,
-    )
+
+    def flag(match: re.Match[str]) -> str:
+        name = match[1] or match[3]
+        shown = _OTHER_NAMES.get(name, name.replace("_", "-"))
+        return f"--{shown}{' ' if match[2] else ''}"
+
+    def switch(match: re.Match[str]) -> str:
+        name = match[1].replace("_", "-")
+        return f"--{name}" if match[2] == "True" else f"--no-{name}"
+
+    return _KEYWORD.sub(flag, _SWITCH.sub(switch, message))
 
 
 class Progress:

@@ -62,8 +62,7 @@ def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator
         except StopIteration:
             return
         except csv.Error as found:
-            hint = "close every quotation mark, and write one inside a field twice"
-            error = DataFormatError(f"{name}:{feed.line}: {found}; {hint}")
+            error = DataFormatError(f"{name}:{feed.line}: {_explained(found)}")
             feed.give_back_all_but_first()
         if header is None:
             header = _header(values if error is None else error, name)
@@ -97,7 +96,7 @@ def csv_header(lines: Iterator[Line], *, name: str, delimiter: str) -> list[str]
     try:
         values = next(csv.reader(feed, delimiter=delimiter, strict=True), [])
     except csv.Error as error:
-        raise DataFormatError(f"{name}:{feed.line}: {error}") from error
+        raise DataFormatError(f"{name}:{feed.line}: {_explained(error)}") from error
     return _header(values if feed.error is None else feed.error, name)
 
 
@@ -107,6 +106,13 @@ def _header(values: list[str] | DataFormatError, name: str) -> list[str]:
     if len(set(values)) < len(values):
         raise DataFormatError(f"{name}:1: a column name stands twice in {values}; rename one")
     return values
+
+
+def _explained(error: csv.Error) -> str:
+    r"""What is wrong, and what to do; the parser's own words on a lone ``\r`` are about Python."""
+    if str(error).startswith("new-line character"):
+        return "a carriage return outside quotation marks ends no line; end lines with a line feed"
+    return f"{error}; close every quotation mark, and write one inside a field twice"
 
 
 class _Feed:

@@ -146,12 +146,15 @@ def parse_json_line(text: str, *, name: str, line: int) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise DataFormatError(f"{name}:{line}: not JSON: {error}") from error
+        hint = "; write one JSON object in each line"
+        raise DataFormatError(f"{name}:{line}: not JSON: {error}{hint}") from error
     except RecursionError as error:
         raise DataFormatError(f"{name}:{line}: JSON that is nested too deeply") from error
     if not isinstance(value, dict):
         kind = type(value).__name__
-        raise DataFormatError(f"{name}:{line}: must be a JSON object, was {kind}")
+        raise DataFormatError(
+            f"{name}:{line}: must be a JSON object, was {kind}; write one object in each line"
+        )
     return value
 
 

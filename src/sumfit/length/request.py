@@ -300,7 +300,7 @@ def _one_specification(
     if keyword not in ("max_length", "exact_length", "ratio") and unit is not None:
         raise ConflictingBudgetError(
             f"unit={getattr(unit, '__name__', unit)!s} and {keyword}={given[keyword]!r} exclude "
-            "each other: unit= goes with max_length, exact_length, min_length or ratio"
+            "each other: unit= goes with max_length=, exact_length=, min_length= or ratio="
         )
     return keyword, minimum, keyword.startswith("exact_")
 

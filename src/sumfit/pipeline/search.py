@@ -140,10 +140,12 @@ class GraphSearch:
                     settings, request, longest, n_wanted, most, ranking
                 )
             except NothingFoundError as error:
-                raise _not_found(request, str(error).partition(";")[0]) from error
+                raise self._not_found(request, str(error).partition(";")[0]) from error
             except InfeasibleBudgetError as error:
                 if is_lowered:
-                    raise _not_found(request, "strings that measure less were not found") from error
+                    raise self._not_found(
+                        request, "strings that measure less were not found"
+                    ) from error
                 raise infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
                 break
@@ -168,7 +170,7 @@ class GraphSearch:
             The error to raise.
         """
         if self.options.method in _WITHOUT_LIMIT:
-            return _not_found(
+            return self._not_found(
                 request, f"method={self.options.method!r} knows no limit, what it wrote is no fit"
             )
         texts = [_string(one.words, self.tokenizer) for one in found]
@@ -178,7 +180,18 @@ class GraphSearch:
                 return infeasible(request, is_foreign=True)
         if is_sure:
             return infeasible(request)
-        return _not_found(request, f"none of the best {len(found)} makes such a text")
+        return self._not_found(request, f"none of the best {len(found)} makes such a text")
+
+    def _not_found(self, request: LengthRequest, reason: str) -> NothingFoundError:
+        """The error for a text without a summary, though there may be one."""
+        remedy = "give a higher max_expansions="
+        if self.options.method != "seqmap":
+            remedy = "use method='seqmap', a lower bonus or a higher beam_size="
+        return NothingFoundError(
+            f"no summary of this text that measures {_asked(request)} was found, though there may "
+            f"be one ({reason}); raise the limit, loosen the constraints, {remedy}, or ask for "
+            "on_infeasible='cut'"
+        )
 
     def find_each(
         self, requests: Sequence[LengthRequest], *, longest: int, bonus: LengthBonus
@@ -417,14 +430,6 @@ def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> Infeasibl
     return InfeasibleBudgetError(
         f"no summary of this text measures {_asked(request)}; "
         "change the limit, loosen the constraints, or ask for on_infeasible='cut'"
-    )
-
-
-def _not_found(request: LengthRequest, reason: str) -> NothingFoundError:
-    return NothingFoundError(
-        f"no summary of this text that measures {_asked(request)} was found, though there may be "
-        f"one ({reason}); use method='seqmap', a lower bonus or a higher max_expansions or "
-        "beam_size, or ask for on_infeasible='cut'"
     )
 
 

@@ -96,11 +96,14 @@ def _write_csv(
     writer = csv.DictWriter(stream, names, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     for fields, result in joined:
-        added = {
-            column: json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
-            for column, value in spec.columns_of(result).items()
-        }
-        writer.writerow({**fields, **added})
+        record = {**fields, **spec.columns_of(result)}
+        writer.writerow({column: _cell(value) for column, value in record.items()})
+
+
+def _cell(value: Any) -> Any:
+    """A value as CSV holds it: lists and objects as JSON, which other programs can read."""
+    is_nested = isinstance(value, list | tuple | Mapping)
+    return json.dumps(value, ensure_ascii=False, default=str) if is_nested else value
 
 
 def _compressor(path: Path) -> Callable[[IO[bytes]], Any]:

@@ -94,7 +94,7 @@ class JobSpec:
         for name in ("limits", *LENGTH_KEYWORDS):
             if isinstance(self.options.get(name), list):
                 raise ConfigError(
-                    f"a file job has one limit for each record, {name} has several; give one, or "
+                    f"a file job has one limit for each record, {name}= has several; give one, or "
                     "a column of limits with --limit-field"
                 )
         if self.format is not None and self.format not in FORMATS:
