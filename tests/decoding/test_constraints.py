@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sumfit.dag import DAG
-from sumfit.decoding import decode, decode_all_lengths, seqmap
+from sumfit.decoding import decode, decode_all_lengths, search, seqmap
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
 from sumfit.decoding.lexicon import Lexicon
@@ -322,6 +322,47 @@ def test_words_used_up_tighten_the_bound_and_change_no_result(
     assert n_tightened > 3
 
 
+@pytest.mark.parametrize("name", ["content", "recommended"])
+def test_no_certificate_where_a_word_outside_makes_a_better_output(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
+    monkeypatch.setattr(search, "_HOPE", 1)
+    n_lowered = n_certified = n_left = 0
+    look = search.Search.look_outside
+
+    def counted(found: search.Search, *arguments: object) -> bool:
+        nonlocal n_lowered
+        before = found.outside
+        go_on = look(found, *arguments)  # type: ignore[arg-type]
+        n_lowered += found.outside < before
+        return go_on
+
+    monkeypatch.setattr(search.Search, "look_outside", counted)
+    for seed in range(150):
+        rng = np.random.default_rng([seed, 10])
+        always = (b" run", b" man", b" London") if seed % 2 else (b" the", b" run", b"line")
+        dag, arguments = random_problem(tokenizer, rng, always=always)
+        arguments |= {"unit_bonus": float(rng.choice([0.0, 0.3, 1.0, -0.4]))}
+        ranked = ranked_sequences(dag, **arguments, allowed=compiled.accepts)
+        if not ranked:
+            continue
+        score_of = {item.words: item.score for item in ranked}
+        n_kept = int(rng.integers(1, 4))
+        asked = arguments | {"constraints": compiled, "words_per_vertex": n_kept}
+        for n_best in (1, 3):
+            left = [item.score for item in ranked]
+            for item in decode(dag, **asked, n_best=n_best):
+                assert item.score == pytest.approx(score_of[item.words], abs=1e-6), seed
+                assert left[0] <= item.score + item.gap + 1e-6, (seed, n_best)
+                n_certified += item.optimal
+                n_left += not item.optimal
+                left.remove(score_of[item.words])
+    assert n_certified > 30
+    assert n_left > 0
+    assert n_lowered > 2 or name != "content"
+
+
 def repeating_graph(tokenizer: Tokenizer) -> DAG:
     """Every vertex wants the same three words; without repeats the best is hard to bound."""
     words = [b" run", b" man", b" London", b" race", b" woman", b" coach", b" runner", b" ran"]
@@ -359,6 +400,27 @@ def test_repeats_that_every_vertex_wants_are_certified_quickly(
     plain = decode(dag, **arguments)
     assert plain.best.score == pytest.approx(found.best.score, abs=1e-9)
     assert found.n_expanded < plain.n_expanded
+
+
+def test_words_outside_are_ruled_out_once_used_up_words_are_known(
+    tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dag = repeating_graph(tokenizer)
+    arguments = {
+        "unit_cost": np.ones(tokenizer.vocab_size, dtype=np.int32),
+        "budget": LengthBudget(exact=4),
+        "constraints": Constraints(repeat_words=False).compile(tokenizer, lexicon, SOURCE),
+    }
+    whole = decode(dag, **arguments, words_per_vertex=None)
+    found = decode(dag, **arguments, words_per_vertex=4)
+    assert found.best.optimal
+    assert found.best.words == whole.best.words
+    limit = decode(dag, **arguments, words_per_vertex=4, max_expansions=found.n_expanded)
+    assert limit.n_expanded <= found.n_expanded
+    monkeypatch.setattr(search.Search, "look_outside", lambda *_: False)
+    plain = decode(dag, **arguments, words_per_vertex=4)
+    assert not plain.best.optimal
+    assert plain.best.words == whole.best.words
 
 
 CONTRADICTIONS = {

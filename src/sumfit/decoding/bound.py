@@ -155,6 +155,22 @@ class SearchTables:
         filled = _with_bounds(graph, self.rules, self.low, self.high)
         return replace(self, graph=filled)
 
+    def with_outside(self, whole: SearchTables, words: IntArray) -> SearchTables:
+        """Bound words outside the candidates again, and let some more words be used only once.
+
+        Args:
+            whole: Tables that bound the words outside.
+            words: Hashes of words that are one piece; may be none.
+
+        Returns:
+            Tables that know of the same used-up words, and these.
+        """
+        graph = self.graph._replace(
+            other_costs=whole.graph.other_costs, other_first_costs=whole.graph.other_first_costs
+        )
+        both = replace(self, graph=graph)
+        return both.with_spent(words) if words.size else both._rebuilt(graph)
+
     def with_spent(self, words: IntArray) -> SearchTables:
         """Make the bound know that some more words can be used only once.
 

@@ -18,7 +18,7 @@ from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.faint import faint_path, faintest
 from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
-from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, Progress, run
+from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, LIMIT, Progress, run
 from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
 from sumfit.hypothesis import Hypothesis
@@ -82,6 +82,43 @@ class Search:
     def outside(self) -> float:
         """Bound on the score of sequences with a word outside the candidates, so far."""
         return float(self._progress.outside[-1])
+
+    @property
+    def least_score(self) -> float:
+        """Score of the last result; infinite if there is none."""
+        count, done = self._progress.count, self._progress.done
+        return float(self._nodes.score[done[count[2] - 1]]) if count[2] else math.inf
+
+    def look_outside(self, tables: SearchTables, started: float, most: int) -> bool:
+        """Lower the bound on sequences with a word outside the candidates by a search for them.
+
+        It ends as soon as it is clear that it proves nothing.
+
+        Args:
+            tables: Tables that bound the words outside.
+            started: When the call started, by `time.perf_counter`.
+            most: Most expansions.
+
+        Returns:
+            Whether there is time for another one.
+        """
+        options = self._options
+        if self.n_expanded + most > options.max_expansions:
+            return False
+        search = Search(tables, options, high=self._high)
+        search._patience = 0
+        limit_s, status = options.time_limit_s, FULL
+        while status == FULL or (status == LIMIT and search.n_expanded < most):
+            if limit_s is not None and time.perf_counter() - started > limit_s:
+                break
+            if status == FULL and search._progress.count[0]:
+                search._grow()
+            status = search._step(min(most, search.n_expanded + _SLICE))
+        self._n_before += search.n_expanded
+        if search._progress.count[0]:
+            bound = max(search.outside, search._frontier)
+            np.minimum(self._progress.outside, bound, out=self._progress.outside)
+        return limit_s is None or time.perf_counter() - started <= limit_s
 
     def run(self, started: float, most: int | None = None) -> None:
         """Search until all results are found or a limit is reached.
@@ -157,7 +194,7 @@ class Search:
         done, outside = self._progress.done, self._progress.outside
         n_done = int(self._progress.count[2])
         nodes = [(int(done[i]), float(outside[i])) for i in range(n_done)]
-        frontier = float(self._nodes.heap_f[0]) if self._progress.count[1] else -math.inf
+        frontier = self._frontier
         if n_done < self._options.n_best and self._progress.count[1]:
             scores = self._nodes.score[: self._progress.count[0]].copy()
             scores[done[:n_done]] = -math.inf
@@ -182,6 +219,11 @@ class Search:
         if best is None:
             return []
         return [replace(best, gap=max(best.gap, self.outside - best.score))]
+
+    @property
+    def _frontier(self) -> float:
+        """Bound on what the search has not looked at yet."""
+        return float(self._nodes.heap_f[0]) if self._progress.count[1] else -math.inf
 
     def _hypothesis(self, graph: DAG, node: int, bound: float) -> Hypothesis:
         score = float(self._nodes.score[node])

@@ -25,10 +25,12 @@ from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["all_lengths", "seqmap"]
 
-_PATIENCE = 100  # expansions before a search that repeats words gets a tighter bound
+_NONE = np.zeros(0, dtype=np.int64)
+_PATIENCE = 100  # least expansions before a search that repeats words gets a tighter bound
+_BOUNDS = 80  # bounds per context that take as long to fill as one expansion takes
 _SPENT_AT_ONCE = 2  # words added to the bound at a time
 _MOST_SPENT = 6  # words that the bound may know of; each doubles it
-_MOST_BOUNDS = 30_000  # bounds per context in a table that knows of used-up words
+_MOST_BOUNDS = 300_000  # bounds per context in a table that knows of used-up words
 
 
 def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
@@ -66,35 +68,72 @@ def _searched(
     """Search, and start again with a tighter bound while repeated words lead it astray.
 
     And start again without the words outside the candidates as soon as it is clear that one of
-    them keeps the result from being certified: they only blur the order then.
+    them keeps the result from being certified: they only blur the order then. What the bound has
+    learnt by the end may rule them out after all.
 
-    A word that may not be repeated can still be counted twice by the bound. When that costs many
-    expansions, the words refused most often get a bit each in the table of bounds.
+    A word that may not be repeated can still be counted twice by the bound. When that has cost as
+    many expansions as a larger table would, the words refused most often get a bit each in it.
     """
-    patience = _PATIENCE
     n_before = 0
     outside = -math.inf
+    whole = tables
+    is_last = not tables.rules.content_once
     while True:
         search = Search(tables, options, high=high, n_before=n_before, outside=outside)
-        is_last = not tables.rules.content_once or not _may_grow(tables)
-        search.run(started, most=None if is_last else n_before + patience)
+        is_last = is_last or not _may_grow(tables)
+        search.run(started, most=None if is_last else n_before + _patience(tables))
         n_before = search.n_expanded
         if search.is_hopeless:
             outside = search.outside
             tables = tables.without_outside()
             continue
+        if search.is_complete and outside > -math.inf:
+            _look_outside(search, tables, whole, started)
         if is_last or search.is_complete or search.is_cut_short:
             return search
         words = tables.repeated_words(_SPENT_AT_ONCE)
-        tables = tables.with_spent(words) if words.size else tables
-        patience = patience * 4 if words.size else options.max_expansions
+        is_last = words.size == 0
+        tables = tables if is_last else tables.with_spent(words)
+
+
+def _look_outside(
+    search: Search, tables: SearchTables, whole: SearchTables, started: float
+) -> None:
+    """Bound the words outside once more, now that it is known which words are used up.
+
+    Each try ends as soon as it is clear that it proves nothing; what it has found lowers the gap.
+
+    Args:
+        search: A finished search without words outside, whose bound on them is lowered.
+        tables: Its tables.
+        whole: Tables of the same graph with the words outside.
+        started: When the call started, by `time.perf_counter`.
+    """
+    n_known = 0
+    while search.outside > search.least_score and tables.rules.content_once:
+        words = tables.repeated_words(_SPENT_AT_ONCE) if _may_grow(tables) else _NONE
+        if tables.graph.spent.size + words.size == n_known:
+            return
+        tables = tables.with_outside(whole, words)
+        n_known = tables.graph.spent.size
+        if not search.look_outside(tables, started, _PATIENCE):
+            return
 
 
 def _may_grow(tables: SearchTables) -> bool:
     """Whether more words may get a bit: few enough words, and a table that stays small."""
+    return bool(tables.graph.spent.size < _MOST_SPENT and _grown(tables) <= _MOST_BOUNDS)
+
+
+def _patience(tables: SearchTables) -> int:
+    """Expansions that take about as long as the table with more words does to fill."""
+    return max(_PATIENCE, _grown(tables) // _BOUNDS)
+
+
+def _grown(tables: SearchTables) -> int:
+    """Bounds per context once more words have a bit."""
     n_sets, _, n_layers, n = tables.table.shape
-    size = (n_sets << _SPENT_AT_ONCE) * n_layers * n
-    return bool(tables.graph.spent.size < _MOST_SPENT and size <= _MOST_BOUNDS)
+    return int((n_sets << _SPENT_AT_ONCE) * n_layers * n)
 
 
 def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
