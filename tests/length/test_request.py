@@ -85,7 +85,7 @@ def test_limits_at_the_edges_are_accepted(limit: int) -> None:
 
 
 TWO = "are two length specifications; give one of them"
-GOES_WITH = "exclude each other: unit= goes with max_length, exact_length, min_length or ratio"
+GOES_WITH = "exclude each other: unit= goes with max_length=, exact_length=, min_length= or ratio="
 
 
 @pytest.mark.parametrize(
