@@ -465,6 +465,11 @@ def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, 
             ConfigError,
             "n_best must be a whole number of at least 1",
         ),
+        (
+            {"max_chars": 60, "seed": -1},
+            ConfigError,
+            "seed must be a whole number from 0 on, was -1",
+        ),
         ({"max_chars": 60, "n_best": 10**6}, ConfigError, "n_best must be at most 1000, was"),
         (
             {"max_chars": 60, "beam_size": 10**8},

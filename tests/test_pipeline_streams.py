@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 import socket
 import threading
 import types
@@ -295,6 +297,40 @@ def test_an_error_of_the_items_comes_behind_the_results_before_it(n_workers: int
 def test_what_iterates_over_no_texts_is_refused(fit: Summarizer, given: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         fit(given, max_chars=40)
+
+
+def test_one_text_is_no_stream_and_two_limits_are_no_summary(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    with pytest.raises(InputError, match="stream takes many texts, was one string; call the sum"):
+        fit.stream(texts[0], max_chars=40)
+    with pytest.raises(InputError, match="an iterable of strings, was NoneType"):
+        fit.stream(None, max_chars=40)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="summarize takes one limit, was 2; call the summarizer"):
+        fit.summarize(texts[0], max_chars=[30, 40])
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    numbers = {"n_best": 3, "max_expansions": 500, "beam_size": 9, "seed": 2}
+    theirs = {name: np.int64(value) for name, value in numbers.items()}
+    one, two = fit(texts[0], max_chars=40, **theirs), fit(texts[0], max_chars=40, **numbers)
+    assert len(one.alternatives) == 2
+    assert [other.text for other in one.alternatives] == [other.text for other in two.alternatives]
+
+
+def test_a_pickled_summarizer_writes_the_same(tiny_model: Path, texts: tuple[str, ...]) -> None:
+    one = Summarizer.from_pretrained(tiny_model, n_workers=2, precision="fp32")
+    two = pickle.loads(pickle.dumps(one))
+    assert (two.n_workers, two.backend.name) == (2, one.backend.name)
+    assert facts(two(texts[0], max_chars=40)) == facts(one(texts[0], max_chars=40))
+    assert len(pickle.dumps(one)) < 1000
+    assert facts(copy.deepcopy(one)(texts[0], max_chars=40)) == facts(one(texts[0], max_chars=40))
+
+
+def test_the_default_model_is_pickled_without_its_place() -> None:
+    data = pickle.dumps(Summarizer.from_pretrained(n_workers=1))
+    assert b"assets" not in data
+    assert pickle.loads(data).model.path == sumfit.runtime.default_model_path()
 
 
 def test_grouped() -> None:

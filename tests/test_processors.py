@@ -25,6 +25,12 @@ def test_far_more_than_the_machine_can_use_are_refused(n: int) -> None:
         checked_workers(n, name="workers")
 
 
+def test_what_is_no_number_is_refused() -> None:
+    for value in ("2", 2.0, True):
+        with pytest.raises(ConfigError, match=f"n_workers must be a whole number, was {value!r}"):
+            checked_workers(value)  # type: ignore[arg-type]
+
+
 def test_too_few_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"n_workers must be at least 0 \(0 for one per proc"):
         checked_workers(-1)

@@ -39,10 +39,13 @@ def checked_workers(n_workers: int | None, *, name: str = "n_workers", least: in
         The number, at least 1.
 
     Raises:
-        ConfigError: If it is below ``least``, or beyond what the machine could ever use.
+        ConfigError: If it is no whole number, below ``least``, or beyond what the machine could
+            ever use.
     """
     if n_workers is None:
         return n_processors()
+    if isinstance(n_workers, bool) or not isinstance(n_workers, int):
+        raise ConfigError(f"{name} must be a whole number, was {n_workers!r}")
     if n_workers < least:
         hint = "" if least else " (0 for one per processor)"
         raise ConfigError(f"{name} must be at least {least}{hint}, was {n_workers}")

@@ -14,7 +14,7 @@ import pytest
 import regex
 from hypothesis import given
 
-from sumfit.errors import BudgetError, UnknownUnitError
+from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length import UNITS, Unit, get_unit, measure, sms_info
 from tests.sample_texts import tiny_tokenizer
 from tests.strategies import texts
@@ -147,3 +147,9 @@ def test_every_unit_has_a_description_and_prints_as_its_name() -> None:
     for name, unit in UNITS.items():
         assert str(unit) == unit.name == name
         assert unit.description
+
+
+@pytest.mark.parametrize("text", [None, b"\xc3\xa9", 5, ["a"]])
+def test_what_is_no_string_has_no_length(text: object) -> None:
+    with pytest.raises(InputError, match=f"a text must be a string, was {type(text).__name__}"):
+        measure(text, "chars")  # type: ignore[arg-type]

@@ -110,8 +110,8 @@ class DecodeOptions:
         limit = self.time_limit_s
         if limit is not None and (not _is_real(limit) or not limit > 0):
             raise ConfigError(f"time_limit_s must be above 0 seconds, was {limit!r}")
-        if self.seed is not None and not _is_whole(self.seed):
-            raise ConfigError(f"seed must be a whole number, was {self.seed!r}")
+        if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
+            raise ConfigError(f"seed must be a whole number from 0 on, was {self.seed!r}")
 
     def check_against(self, dag: DAG) -> None:
         """Check that costs and constraints are made for the graph's vocabulary.

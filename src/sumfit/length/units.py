@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 import regex
 import wcwidth
 
-from sumfit.errors import BudgetError, UnknownUnitError
+from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
 
@@ -156,8 +156,12 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
         UnknownUnitError: If there is no such unit.
         BudgetError: If ``tokens`` are asked for without a tokenizer, or a function returns
             something other than a whole number from 0 on.
+        InputError: If ``text`` is no string.
     """
     unit = get_unit(unit)
+    if not isinstance(text, str):
+        hint = "; decode it as UTF-8 first" if isinstance(text, bytes | bytearray) else ""
+        raise InputError(f"a text must be a string, was {type(text).__name__}{hint}")
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     if unit.count is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
@@ -136,16 +137,19 @@ class Options:
             value = getattr(self, name)
             if value is None and name in ("words_per_vertex", "max_expansions"):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            whole = _whole(value)
+            if whole is None or whole < 1:
                 raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
+            object.__setattr__(self, name, whole)
         if self.n_best > _MOST_CANDIDATES:
             raise ConfigError(f"n_best must be at most {_MOST_CANDIDATES}, was {self.n_best}")
         if self.beam_size > _WIDEST_BEAM:
             raise ConfigError(f"beam_size must be at most {_WIDEST_BEAM}, was {self.beam_size}")
-        if self.seed is not None and (
-            isinstance(self.seed, bool) or not isinstance(self.seed, int)
-        ):
-            raise ConfigError(f"seed must be a whole number, was {self.seed!r}")
+        if self.seed is not None:
+            seed = _whole(self.seed)
+            if seed is None or seed < 0:
+                raise ConfigError(f"seed must be a whole number from 0 on, was {self.seed!r}")
+            object.__setattr__(self, "seed", seed)
         for name in ("bonus", "unit_bonus", "time_limit_s"):
             _check_number(name, getattr(self, name))
         for name in ("banned", "required"):
@@ -182,6 +186,14 @@ def split_keywords(
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"unknown keyword {name!r}{hint}")
     return length, replace(options or Options(), **changes)
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number of any type, numpy's too, as Python's own; ``None`` if it is none."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 def _check_number(name: str, value: object) -> None:

@@ -22,7 +22,7 @@ from sumfit.pipeline.job import Job, check_each, jobs_of, joined_error
 from sumfit.pipeline.options import Options, split_keywords
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
-from sumfit.runtime import Backend, ModelConfig, ModelDirectory, load_backend
+from sumfit.runtime import Backend, ModelConfig, ModelDirectory, default_model_path, load_backend
 from sumfit.text import Tokenizer
 
 __all__ = ["Summarizer"]
@@ -85,6 +85,18 @@ class Summarizer:
         loaded = load_backend(model, backend=backend, device=device, precision=precision)
         return cls(model, loaded, n_workers=n_workers)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go to another process, or into a file, as the place of the model, read again there."""
+        kind, *_, precision = self.backend.name.split("-")
+        settings = {
+            "backend": kind,
+            "device": self.backend.device,
+            "precision": precision,
+            "n_workers": self.n_workers,
+        }
+        is_default = self.model.path == default_model_path()  # wherever sumfit lies over there
+        return _loaded, (type(self), None if is_default else str(self.model.path), settings)
+
     @property
     def config(self) -> ModelConfig:
         """The model's configuration."""
@@ -134,9 +146,16 @@ class Summarizer:
 
         Returns:
             The summary.
+
+        Raises:
+            ConfigError: If there are several limits.
+            SumfitError: If the text cannot be summarised.
         """
         result = self._one(text, keywords)
-        assert isinstance(result, Summary), "a list of limits gives a list; call the object"
+        if not isinstance(result, Summary):
+            raise ConfigError(
+                f"summarize takes one limit, was {len(result)}; call the summarizer itself for more"
+            )
         return result
 
     def stream(
@@ -163,9 +182,13 @@ class Summarizer:
             Iterator over one `Summary` per text, or one list each with ``limits=``.
 
         Raises:
+            InputError: If ``texts`` holds no texts, or is one.
             ConfigError: If an option is out of range.
             BudgetError: If the length keywords make no sense.
         """
+        if isinstance(texts, str):  # it would be taken letter by letter
+            raise InputError("stream takes many texts, was one string; call the summarizer itself")
+        _check_texts(texts)
         length, options = split_keywords(keywords)
         if on_error not in ("raise", "return"):
             raise ConfigError(f"on_error must be 'raise' or 'return', was {on_error!r}")
@@ -277,6 +300,11 @@ class Summarizer:
             for results in group:
                 _raise_if(on_error == "raise", results)
                 yield results if several else results[0]
+
+
+def _loaded(kind: type[Summarizer], path: str | None, settings: Mapping[str, Any]) -> Summarizer:
+    """Load a summarizer that was pickled."""
+    return kind.from_pretrained(path, **settings)
 
 
 def _check_texts(texts: object) -> None:
