@@ -578,7 +578,7 @@ def test_a_search_that_ends_early_does_not_claim_that_nothing_fits(
 ) -> None:
     early = (
         "no summary of this text that measures exactly 20 words was found, though there may be one "
-        r"\(a beam of 1 found no sequence that costs 20 to 20 and obeys the constraints\); raise "
+        r"\(a beam of 1 found no sequence that costs exactly 20 and obeys the constraints\); raise "
         "the limit, loosen the constraints, use method='seqmap', a lower bonus or a higher "
         "beam_size=, or ask for on_infeasible='cut'"
     )

@@ -6,19 +6,19 @@ from sumfit.length import LengthBudget
 
 
 @pytest.mark.parametrize(
-    ("budget", "low", "high"),
+    ("budget", "low", "high", "words"),
     [
-        (LengthBudget(max=8), 0, 8),
-        (LengthBudget(exact=8), 8, 8),
-        (LengthBudget(min=5, max=8), 5, 8),
-        (LengthBudget(min=8, max=8), 8, 8),
-        (LengthBudget(max=0), 0, 0),
-        (LengthBudget(exact=0), 0, 0),
-        (LengthBudget(min=np.int32(5), max=np.int64(8)), 5, 8),
+        (LengthBudget(max=8), 0, 8, "at most 8"),
+        (LengthBudget(exact=8), 8, 8, "exactly 8"),
+        (LengthBudget(min=5, max=8), 5, 8, "5 to 8"),
+        (LengthBudget(min=8, max=8), 8, 8, "exactly 8"),
+        (LengthBudget(max=0), 0, 0, "at most 0"),
+        (LengthBudget(exact=0), 0, 0, "at most 0"),
+        (LengthBudget(min=np.int32(5), max=np.int64(8)), 5, 8, "5 to 8"),
     ],
 )
-def test_a_budget_is_an_interval(budget: LengthBudget, low: int, high: int) -> None:
-    assert (budget.low, budget.high) == (low, high)
+def test_a_budget_is_an_interval(budget: LengthBudget, low: int, high: int, words: str) -> None:
+    assert (budget.low, budget.high, str(budget)) == (low, high, words)
     assert type(budget.high) is int
 
 

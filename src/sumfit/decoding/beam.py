@@ -96,10 +96,9 @@ def _nothing(dag: DAG, options: DecodeOptions, *, is_sure: bool) -> InfeasibleBu
     """Say that nothing was found; sure if no prefix and no word was left out."""
     if is_sure:
         return infeasible(SearchProblem.build(dag, options))
-    low, high = options.budget.low, options.budget.high
     has_rules = options.constraints is not None
     return NothingFoundError(
-        f"a beam of {options.beam_size} found no sequence that costs {low} to {high}"
+        f"a beam of {options.beam_size} found no sequence that costs {options.budget}"
         + (" and obeys the constraints" if has_rules else "")
         + "; widen it, use method='seqmap'"
         + (" or relax a constraint" if has_rules else "")

@@ -96,7 +96,7 @@ def ctc_decode(
     found = search(frames, blank, options)
     if not found:
         raise InfeasibleBudgetError(
-            f"no string of {frames.shape[0]} frames costs {budget.low} to {budget.high}; "
+            f"no string of {frames.shape[0]} frames costs {budget}; "
             "raise the limit, lower the minimum or ask for another unit"
         )
     return NBest(tuple(found), method=f"ctc-{method}", n_expanded=frames.shape[0])

@@ -215,16 +215,9 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
         The error, to be raised by the caller.
     """
     budget = problem.options.budget
-    asked = (
-        f"exactly {budget.high}"
-        if budget.low == budget.high
-        else f"at most {budget.high}"
-        if budget.low == 0
-        else f"{budget.low} to {budget.high}"
-    )
     if problem.options.constraints is not None and problem.low <= problem.high:
         return InfeasibleBudgetError(
-            f"no sequence of the graph costs {asked} and obeys the constraints; "
+            f"no sequence of the graph costs {budget} and obeys the constraints; "
             "raise the limit or relax a constraint"
         )
     least, most = _spendable(problem)
@@ -233,7 +226,7 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
     else:
         reason = f"its sequences cost {least} to {most}"
     return InfeasibleBudgetError(
-        f"no sequence of the graph costs {asked}: {reason}; "
+        f"no sequence of the graph costs {budget}: {reason}; "
         "raise the limit, lower the minimum or ask for another unit"
     )
 

@@ -211,10 +211,8 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
 def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleBudgetError:
     if search.is_complete:
         return infeasible(SearchProblem.build(dag, options))
-    low, high = options.budget.low, options.budget.high
-    asked = f"exactly {high}" if low == high else f"{low} to {high}" if low else f"at most {high}"
     rules = " and obeys the constraints" if options.constraints is not None else ""
     return NothingFoundError(
-        f"no sequence that costs {asked}{rules} was found in {search.n_expanded} expansions; "
-        "relax a constraint, raise the limit or the number of expansions"
+        f"no sequence that costs {options.budget}{rules} was found in {search.n_expanded} "
+        "expansions; relax a constraint, raise the limit or the number of expansions"
     )

@@ -227,7 +227,7 @@ def read_back(
         else:
             lists.append(
                 InfeasibleBudgetError(
-                    f"no sequence of graph {item} costs {budget.low} to {budget.high}; "
+                    f"no sequence of graph {item} costs {budget}; "
                     "raise the limit, lower the minimum or ask for another unit"
                 )
             )

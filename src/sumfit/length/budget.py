@@ -65,6 +65,12 @@ class LengthBudget:
         assert self.max is not None
         return self.max
 
+    def __str__(self) -> str:
+        """``exactly 8``, ``3 to 8`` or ``at most 8``, for messages."""
+        if self.low == 0:
+            return f"at most {self.high}"
+        return f"exactly {self.high}" if self.low == self.high else f"{self.low} to {self.high}"
+
 
 def _whole(name: str, value: object) -> int:
     """A whole number of any type, numpy's too, as Python's own."""

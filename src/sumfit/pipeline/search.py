@@ -435,13 +435,7 @@ def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> Infeasibl
 
 def _asked(request: LengthRequest) -> str:
     budget = request.budget
-    if budget.low == budget.high and budget.low:
-        asked = f"exactly {budget.high}"
-    elif budget.low:
-        asked = f"{budget.low} to {budget.high}"
-    else:
-        asked = f"at most {budget.high}"
     less = ""
     if budget.high < request.limit:
         less = f" (what prefix, suffix and reserve leave of {request.limit})"
-    return f"{asked} {request.unit_name}{less}"
+    return f"{budget} {request.unit_name}{less}"
