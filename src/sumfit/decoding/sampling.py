@@ -36,10 +36,12 @@ class PathSampler:
     sequence y comes with probability P(y | its cost lies in the budget), exactly.
 
     Attributes:
+        problem: The graph and its options as arrays.
         log_mass: Natural log of the sum of ``exp(score)`` over all paths within the budget; with
             bonus 0 the log-probability that the model's output meets the budget.
     """
 
+    problem: SearchProblem
     log_mass: float
 
     def __init__(self, dag: DAG, options: DecodeOptions) -> None:
@@ -54,7 +56,7 @@ class PathSampler:
         """
         problem = SearchProblem.build(dag, options)
         problem.check_budget(dag.n_vertices)
-        self._problem = problem
+        self.problem = problem
         self._generator = np.random.default_rng(options.seed)
         self._closing = np.zeros(dag.n_vertices)
         if not problem.any_ending:
@@ -84,7 +86,7 @@ class PathSampler:
         Returns:
             ``n`` pairs of vocabulary ids and vertices; sequences may repeat.
         """
-        problem = self._problem
+        problem = self.problem
         columns, vertices = kernels.draw_paths(
             self._generator,
             n,
@@ -114,10 +116,10 @@ class PathSampler:
     def _mass(
         self, cost: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        costs = np.unique(cost[cost <= self._problem.high])
-        options = self._problem.options
+        costs = np.unique(cost[cost <= self.problem.high])
+        options = self.problem.options
         bonus = options.bonus + options.unit_bonus * costs
-        return costs, kernels.mass_by_cost(self._problem.word_logp, cost, costs, bonus)
+        return costs, kernels.mass_by_cost(self.problem.word_logp, cost, costs, bonus)
 
 
 def sample(dag: DAG, *, options: DecodeOptions) -> NBest:
@@ -150,7 +152,7 @@ def sample(dag: DAG, *, options: DecodeOptions) -> NBest:
                 break
         if len(drawn) == options.n_best:
             break
-    found = as_hypotheses(SearchProblem.build(dag, options), list(drawn), with_path=True)
+    found = as_hypotheses(sampler.problem, list(drawn), with_path=True)
     return NBest(tuple(found), method="sample", n_expanded=n_draws)
 
 
@@ -212,7 +214,7 @@ def diverse(dag: DAG, *, options: DecodeOptions) -> NBest:
     sampler = PathSampler(dag, options)
     drawn = dict.fromkeys(words for words, _ in sampler.draw(_POOL * options.n_best))
     drawn.pop(best.best.words, None)
-    others = as_hypotheses(SearchProblem.build(dag, options), list(drawn), with_path=True)
+    others = as_hypotheses(sampler.problem, list(drawn), with_path=True)
     pool = sorted((best.best, *others), key=lambda item: (-item.score, item.words))
     taken = pick_diverse(pool, options.n_best)
     return NBest(taken, method="diverse", n_expanded=best.n_expanded)
