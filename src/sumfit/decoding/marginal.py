@@ -6,43 +6,22 @@ Owns Eq. A1-A4 of ``docs/algorithms.md`` for one or many finished sequences. Doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.kernels.marginal import best_path_of, marginals
-from sumfit.errors import ConfigError, GraphError
+from sumfit.decoding.options import Ending, is_any_ending
+from sumfit.errors import GraphError
 
 __all__ = [
-    "Ending",
     "best_path",
-    "is_any_ending",
     "marginal_log_prob",
     "marginal_log_probs",
     "path_log_prob",
     "word_columns",
 ]
-
-Ending = Literal["eos", "any"]
-
-
-def is_any_ending(ending: str) -> bool:
-    """Say whether a sequence may end at any vertex, without the closing link.
-
-    Args:
-        ending: ``"eos"`` (Eq. A2) or ``"any"`` (Eq. A3).
-
-    Returns:
-        ``True`` for ``"any"``.
-
-    Raises:
-        ConfigError: If it is neither.
-    """
-    if ending not in ("eos", "any"):
-        raise ConfigError(f"ending must be 'eos' or 'any', was {ending!r}")
-    return ending == "any"
 
 
 def word_columns(dag: DAG, words: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -23,7 +23,7 @@ from sumfit.length import LengthBudget
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
 
-__all__ = ["DecodeOptions", "Decoder", "Ending"]
+__all__ = ["DecodeOptions", "Decoder", "Ending", "is_any_ending"]
 
 Ending = Literal["eos", "any"]
 CostArray = npt.NDArray[np.int32]
@@ -86,8 +86,7 @@ class DecodeOptions:
                 f"budget must be a LengthBudget, was {self.budget!r}; "
                 "for example LengthBudget(max=8)"
             )
-        if self.ending not in get_args(Ending):
-            raise ConfigError(f"ending must be 'eos' or 'any', was {self.ending!r}")
+        is_any_ending(self.ending)  # refuses what is neither
         for name in ("bonus", "unit_bonus"):
             value = getattr(self, name)
             if not _is_real(value) or not math.isfinite(value):
@@ -166,6 +165,23 @@ class DecodeOptions:
 
 Decoder = Callable[..., NBest]
 """A decoder: ``decoder(dag, options=DecodeOptions) -> NBest``."""
+
+
+def is_any_ending(ending: str) -> bool:
+    """Say whether a sequence may end at any vertex, without the closing link.
+
+    Args:
+        ending: ``"eos"`` (Eq. A2) or ``"any"`` (Eq. A3).
+
+    Returns:
+        ``True`` for ``"any"``.
+
+    Raises:
+        ConfigError: If it is neither.
+    """
+    if ending not in get_args(Ending):
+        raise ConfigError(f"ending must be 'eos' or 'any', was {ending!r}")
+    return ending == "any"
 
 
 def _costs(values: npt.ArrayLike | Sequence[int], name: str) -> CostArray:

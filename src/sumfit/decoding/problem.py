@@ -15,8 +15,8 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
 from sumfit.decoding.kernels.words import best_words
-from sumfit.decoding.marginal import best_path, is_any_ending, marginal_log_probs
-from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.marginal import best_path, marginal_log_probs
+from sumfit.decoding.options import DecodeOptions, is_any_ending
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis
 

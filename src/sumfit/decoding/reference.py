@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.marginal import Ending, is_any_ending, marginal_log_prob
+from sumfit.decoding.marginal import marginal_log_prob
+from sumfit.decoding.options import Ending, is_any_ending
 from sumfit.length import LengthBudget
 
 __all__ = ["Problem", "Scored", "beam", "bound", "log_add", "path_map", "seqmap_table"]

@@ -14,8 +14,7 @@ import numpy.typing as npt
 import torch
 
 from sumfit.dag import DAG
-from sumfit.decoding.marginal import Ending
-from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.options import DecodeOptions, Ending
 from sumfit.decoding.problem import keep_best_words
 from sumfit.decoding.seqmap import seqmap
 from sumfit.decoding.torch_beam import seqmap_beam_batch

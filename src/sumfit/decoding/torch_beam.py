@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from sumfit.decoding import torch_fused
-from sumfit.decoding.marginal import Ending, is_any_ending
+from sumfit.decoding.options import Ending, is_any_ending
 from sumfit.decoding.torch_graphs import (
     LEAST_BOUND,
     BatchResult,

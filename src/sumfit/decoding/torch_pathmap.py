@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from sumfit.decoding.marginal import Ending, is_any_ending
+from sumfit.decoding.options import Ending, is_any_ending
 from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, batch_marginals
 
 __all__ = ["path_map_batch"]
