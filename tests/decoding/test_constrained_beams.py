@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sumfit.decoding import decode
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError, NothingFoundError
 from sumfit.text import Tokenizer
 from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, TEXTS, random_problem
@@ -15,7 +15,9 @@ from tests.oracles import ranked_sequences
 
 @pytest.fixture(scope="module")
 def parts() -> tuple[Tokenizer, Lexicon]:
-    return Tokenizer.train(TEXTS, vocab_size=360), Lexicon.from_texts(TEXTS)
+    return Tokenizer.train(TEXTS, vocab_size=360), Lexicon.from_words(
+        WORD_PATTERN.findall(" ".join(TEXTS))
+    )
 
 
 def problems(name, parts, objective):

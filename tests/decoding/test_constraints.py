@@ -13,7 +13,7 @@ from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths, search, seqmap
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
@@ -40,7 +40,7 @@ def tokenizer() -> Tokenizer:
 
 @pytest.fixture(scope="module")
 def lexicon() -> Lexicon:
-    return Lexicon.from_texts(TEXTS)
+    return Lexicon.from_words(WORD_PATTERN.findall(" ".join(TEXTS)))
 
 
 def pool(tokenizer: Tokenizer) -> list[int]:

@@ -57,12 +57,6 @@ def test_an_empty_lexicon_is_one(tmp_path: Path) -> None:
     assert empty.prefix_range(b"a") == (0, 0)
 
 
-def test_words_of_texts_are_counted() -> None:
-    texts = ["The cat's 12 cats", "the cats don't"]
-    assert list(Lexicon.from_texts(texts)) == [b"The", b"cat", b"cats", b"don", b"s", b"t", b"the"]
-    assert list(Lexicon.from_texts(texts, min_count=2)) == [b"cats"]
-
-
 def test_damaged_files_are_typed_errors(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFoundError, match=r"^no lexicon file at "):
         Lexicon.load(tmp_path / "missing.txt.xz")

@@ -9,7 +9,6 @@ import os
 import re
 import sys
 import time
-from types import TracebackType
 from typing import Any, TextIO
 
 __all__ = ["Progress", "announce_compilation", "as_utf8", "in_flags", "printable", "use_utf8"]
@@ -152,12 +151,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._is_shown and self._count:
             self._show(end="\n")
 

@@ -22,7 +22,6 @@ from sumfit.decoding.kernels.state import (
     N_ATOMS,
     OTHER,
     REJECTED,
-    SET_NOW,
     Rules,
     start_state,
 )
@@ -231,17 +230,6 @@ class CompiledConstraints:
             return body.decode("utf-8").casefold().encode("utf-8")
         except UnicodeDecodeError:
             return body
-
-    def n_required_met(self, state: State) -> int:
-        """Count the required phrases that a prefix holds.
-
-        Args:
-            state: State of the prefix.
-
-        Returns:
-            Number of phrases, the last word included if it may end here.
-        """
-        return int(state[SET_NOW]).bit_count()
 
 
 def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:

@@ -74,23 +74,6 @@ class Lexicon:
         return cls(np.frombuffer(bytearray().join(ordered), dtype=np.uint8), start)
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str], *, min_count: int = 1) -> Lexicon:
-        """Collect the words of texts.
-
-        Args:
-            texts: Normalised texts.
-            min_count: Least number of times a word must occur.
-
-        Returns:
-            The lexicon.
-        """
-        count: dict[str, int] = {}
-        for text in texts:
-            for word in WORD_PATTERN.findall(text):
-                count[word] = count.get(word, 0) + 1
-        return cls.from_words(word for word, times in count.items() if times >= min_count)
-
-    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Lexicon:
         """Read a lexicon file: one word a line, sorted bytewise, plain or ``.xz``.
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from sumfit._version import __version__
 
-__all__ = ["Signature", "fingerprint_file", "fingerprint_texts"]
+__all__ = ["Signature", "fingerprint_texts"]
 
 _SHOWN = 12  # hexadecimal digits of a fingerprint that are shown
 
@@ -78,22 +77,6 @@ def fingerprint_texts(texts: Iterable[str | Iterable[str]]) -> str:
             digest.update(text.encode("utf-8", "surrogatepass"))
             digest.update(b"\x1f")
         digest.update(b"\n")
-    return digest.hexdigest()[:_SHOWN]
-
-
-def fingerprint_file(path: Path) -> str:
-    """Hash a file's bytes.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The first 12 hexadecimal digits of its SHA-256.
-    """
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
     return digest.hexdigest()[:_SHOWN]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping
-from types import TracebackType
 from typing import Any
 
 import httpx
@@ -84,12 +83,7 @@ class AsyncClient:
         """Return the client."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the connections."""
         await self.close()
 

@@ -11,7 +11,6 @@ import json
 import logging
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import torch
@@ -151,12 +150,7 @@ class Journal:
         """Use as a context manager that closes the files."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the files."""
         if self._file is not None:
             self._file.close()
