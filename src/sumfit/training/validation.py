@@ -119,14 +119,7 @@ class Validator:
                     out = self._system.loss(model, tensors, LossOptions())
                 sums[index, 0] += out.nll_sum
                 sums[index, 1] += out.n_tokens
-        self._processes.sum_(sums)
-        table: list[list[float]] = sums.tolist()
-        scores = {
-            f"loss/{group.name}": row[0] / max(1.0, row[1])
-            for group, row in zip(self._groups, table, strict=True)
-        }
-        total = [sum(column) for column in zip(*table, strict=True)] or [0.0, 0.0]
-        return {"loss": total[0] / max(1.0, total[1]), **scores}
+        return self._means("loss", sums)
 
     def _batches(self, items: IntArray) -> Iterator[Batch]:
         """This process's batches of some pairs, shortest first."""
@@ -164,14 +157,18 @@ class Validator:
                 return {}
             sums[index, 0] += float(items[:, 3].sum())
             sums[index, 1] += len(summaries)
+        return self._means("rouge", sums)
+
+    def _means(self, name: str, sums: torch.Tensor) -> dict[str, float]:
+        """Means over all pairs and over those of each set, of every process's sums and counts."""
         self._processes.sum_(sums)
         table: list[list[float]] = sums.tolist()
         scores = {
-            f"rouge/{group.name}": row[0] / max(1.0, row[1])
+            f"{name}/{group.name}": row[0] / max(1.0, row[1])
             for group, row in zip(self._groups, table, strict=True)
         }
         total = [sum(column) for column in zip(*table, strict=True)] or [0.0, 0.0]
-        return {"rouge": total[0] / max(1.0, total[1]), **scores}
+        return {name: total[0] / max(1.0, total[1]), **scores}
 
     def _n_words(self, source: str) -> int:
         if self._options.words:
