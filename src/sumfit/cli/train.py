@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sumfit.training.stages import Progress
+    from sumfit.training.stages import Progress, TrainResult
 
-__all__ = ["log_to_stderr", "train"]
+__all__ = ["log_to_stderr", "print_result", "train"]
 
 
 def train(
@@ -62,12 +62,21 @@ def train(
     with _progress(settings.name) as show:
         result = run(settings, resume=resume, device=device, n_workers=workers, on_progress=show)
     if is_first:
-        print(f"stopped: {result.reason} at step {result.step}", file=sys.stderr)
-        for name, value in result.scores.items():
-            print(f"{name}: {value:.4f}", file=sys.stderr)
-        print(result.checkpoint)
-        if result.best is not None:
-            print(result.best)
+        print_result(result)
+
+
+def print_result(result: TrainResult) -> None:
+    """Print the checkpoints that a run made, and on standard error how it ended.
+
+    Args:
+        result: How it ended.
+    """
+    print(f"stopped: {result.reason} at step {result.step}", file=sys.stderr)
+    for name, value in result.scores.items():
+        print(f"{name}: {value:.4f}", file=sys.stderr)
+    print(result.checkpoint)
+    if result.best is not None:
+        print(result.best)
 
 
 def log_to_stderr(level: int) -> None:

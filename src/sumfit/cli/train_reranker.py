@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sumfit.cli.train import log_to_stderr
+from sumfit.cli.train import log_to_stderr, print_result
 
 if TYPE_CHECKING:
     from sumfit.training.stages import Progress
@@ -61,12 +61,7 @@ def train_reranker(
     )
     if result is None:
         return
-    print(f"stopped: {result.reason} at step {result.step}", file=sys.stderr)
-    for name, value in result.scores.items():
-        print(f"{name}: {value:.4f}", file=sys.stderr)
-    print(result.checkpoint)
-    if result.best is not None:
-        print(result.best)
+    print_result(result)
     if export is not None:
         from sumfit.training.reranking.files import export_reranker
 
