@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.runs import RunItem
+from sumfit.cli.runs import RunItem, exact_or_shorter
 from sumfit.errors import ConfigError
 from sumfit.evaluation import paper
 from sumfit.models.config import SYSTEMS
 
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline
+    from sumfit.pipeline import Summarizer
 
 __all__ = [
     "CTC_SUM",
@@ -117,25 +118,19 @@ def run_baseline(
         own = {length: [limits[place] for place in places]}
         return [RunItem.of(summary) for summary in baseline(texts, **own, **keywords)]
 
-    every = range(len(sources))
-    if not row.is_exact:
-        return run("max_words", every)
-    items = run("exact_words", every)
-    missing = [place for place in every if not items[place].text]
-    again = run("max_words", missing) if missing else []
-    for place, item in zip(missing, again, strict=True):
-        items[place] = item.shortened()
-    return items
+    if row.is_exact:
+        return exact_or_shorter(run, len(sources))
+    return run("max_words", range(len(sources)))
 
 
-def profile_of(baseline: Baseline) -> str:
-    """Say in which form a baseline reads the paper's texts.
+def profile_of(fit: Summarizer | Baseline) -> str:
+    """Say in which form a model reads the paper's texts.
 
     Args:
-        baseline: The model.
+        fit: The model.
 
     Returns:
         ``"gigaword"`` if it knows it.
     """
-    profiles = baseline.config.profiles
+    profiles = fit.config.profiles
     return "gigaword" if "gigaword" in profiles else profiles[0]

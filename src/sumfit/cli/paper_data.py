@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sumfit.cli.runs import EvaluationSet
+from sumfit.cli.runs import EvaluationSet, spread
 from sumfit.errors import ConfigError, DataFormatError
 from sumfit.evaluation.files import ReferenceItem, check_paired, read_references, read_sources
 
@@ -107,6 +107,5 @@ def _read(path: Path) -> str:
 def _thinned(
     name: str, pairs: list[tuple[str, tuple[str, ...]]], first: int | None
 ) -> EvaluationSet:
-    if first is not None and first < len(pairs):
-        pairs = [pairs[i * len(pairs) // first] for i in range(first)]
+    pairs = spread(pairs, first)
     return EvaluationSet(name, tuple(s for s, _ in pairs), tuple(r for _, r in pairs))

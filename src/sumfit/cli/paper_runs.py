@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.paper_baselines import ROWS, run_baseline
-from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem
+from sumfit.cli.paper_baselines import ROWS, profile_of, run_baseline
+from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem, spread
 from sumfit.errors import ConfigError, InputError
 from sumfit.evaluation import paper
 from sumfit.evaluation.baselines import cut_at_words
@@ -117,8 +117,7 @@ class Reproduction:
     @property
     def profile(self) -> str:
         """Text profile: Gigaword's if the model knows it."""
-        profiles = self.runner.summarizer.config.profiles
-        return "gigaword" if "gigaword" in profiles else profiles[0]
+        return profile_of(self.runner.summarizer)
 
     def limits(self, ratio: float) -> list[int]:
         """Compute the paper's length of each summary.
@@ -229,8 +228,8 @@ class Reproduction:
     def _from_file(self, path: Path, limits: Sequence[int]) -> Row:
         texts = [item.text for item in read_summaries(path)]
         n_read = len(texts)
-        if self.first is not None and len(self.part) < len(texts):
-            texts = [texts[i * len(texts) // len(self.part)] for i in range(len(self.part))]
+        if self.first is not None:
+            texts = spread(texts, len(self.part))
         if len(texts) != len(self.part):
             raise InputError(
                 f"{path} has {n_read} summaries but the test set has {len(self.part)} items"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sumfit.data.readers import read_pairs
 from sumfit.errors import ConfigError, DataFormatError
@@ -21,8 +21,17 @@ from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
 from sumfit.processors import checked_workers
 
-__all__ = ["Candidate", "EvaluationSet", "ModelRunner", "RunItem", "find_set"]
+__all__ = [
+    "Candidate",
+    "EvaluationSet",
+    "ModelRunner",
+    "RunItem",
+    "exact_or_shorter",
+    "find_set",
+    "spread",
+]
 
+Item = TypeVar("Item")
 _CHUNK = 16  # texts that a process takes at once
 _SUFFIXES = (".jsonl.xz", ".jsonl.gz", ".jsonl.zst", ".jsonl", ".parquet", ".csv", ".tsv")
 
@@ -56,9 +65,7 @@ class EvaluationSet:
         Raises:
             DataFormatError: If the file does not parse, has no pair, or an empty reference.
         """
-        pairs = list(read_pairs(path))
-        if first is not None and first < len(pairs):
-            pairs = [pairs[i * len(pairs) // first] for i in range(first)]
+        pairs = spread(list(read_pairs(path)), first)
         if not pairs:
             raise DataFormatError(f"{path} has no pairs")
         for pair in pairs:
@@ -72,6 +79,21 @@ class EvaluationSet:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+
+def spread(items: list[Item], first: int | None) -> list[Item]:
+    """Take so many items, spread evenly.
+
+    Args:
+        items: The items.
+        first: How many to take; all if ``None``.
+
+    Returns:
+        Those taken, in order; all if there are no more than asked for.
+    """
+    if first is None or first >= len(items):
+        return items
+    return [items[i * len(items) // first] for i in range(first)]
 
 
 def find_set(data: Path, name: str) -> Path:
@@ -243,15 +265,33 @@ class ModelRunner:
         Returns:
             One item per text, in order; shorter ones are marked.
         """
-        strict = {**keywords, "on_infeasible": "error"}
-        items = self.run(texts, per_item={"exact_words": limits}, **strict)
-        missing = [place for place, item in enumerate(items) if not item.text]
-        if missing:
-            shorter = {"max_words": [limits[place] for place in missing]}
-            again = self.run([texts[place] for place in missing], per_item=shorter, **keywords)
-            for place, item in zip(missing, again, strict=True):
-                items[place] = item.shortened()
-        return items
+
+        def run(length: str, places: Sequence[int]) -> list[RunItem]:
+            strict = {"on_infeasible": "error"} if length == "exact_words" else {}
+            own = {length: [limits[place] for place in places]}
+            return self.run([texts[i] for i in places], per_item=own, **(keywords | strict))
+
+        return exact_or_shorter(run, len(texts))
+
+
+def exact_or_shorter(
+    run: Callable[[str, Sequence[int]], list[RunItem]], n_texts: int
+) -> list[RunItem]:
+    """Ask for exactly the length, and for at most it where no output has exactly it.
+
+    Args:
+        run: Summarises the texts at some places by a length keyword.
+        n_texts: How many texts there are.
+
+    Returns:
+        One item per text, in order; shorter ones are marked.
+    """
+    items = run("exact_words", range(n_texts))
+    missing = [place for place, item in enumerate(items) if not item.text]
+    again = run("max_words", missing) if missing else []
+    for place, item in zip(missing, again, strict=True):
+        items[place] = item.shortened()
+    return items
 
 
 _Task = tuple[list[str], dict[str, Any]]
