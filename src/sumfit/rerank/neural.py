@@ -29,6 +29,7 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import Candidate
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
+from sumfit.models.session import open_session
 from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
 from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.phrases import Phrases
@@ -355,30 +356,13 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _session(directory: Path, n_threads: int, shape: RerankerShape) -> Any:
-    import onnxruntime
-
     files = [directory / name for name in _GRAPHS if (directory / name).is_file()]
     if not files:
         raise ModelFormatError(
             f"{directory} holds no {' or '.join(_GRAPHS)}; "
             f"run: sumfit export {directory}, or copy the reranker again"
         )
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = n_threads
-    options.inter_op_num_threads = 1
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        session = onnxruntime.InferenceSession(
-            os.fspath(files[0]), options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # onnxruntime has one class per status, none of them public
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelFormatError(
-            f"{files[0]} does not load as a network ({reason}); export the reranker again"
-        ) from error
+    session = open_session(files[0], n_threads=n_threads, remedy="export the reranker again")
     wanted = {"features"} if shape.n_features else set()
     if shape.encoder != "none":
         wanted |= {"source_ids", "candidate_ids"}

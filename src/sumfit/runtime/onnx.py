@@ -1,18 +1,17 @@
 """The default backend: one ONNX graph on the CPU, one text per call.
 
-Owns the onnxruntime session: its threads, its checks, its calls. A text is never padded and never
+Owns the checks and calls of its session (`sumfit.models.session`). A text is never padded and never
 shares a call with another, so its graph cannot depend on its batch; texts run side by side on
 threads instead (onnxruntime releases the interpreter lock). Opens no network connection.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sumfit.dag import DAG
-from sumfit.errors import IncompatibleModelError, ModelFormatError
+from sumfit.errors import IncompatibleModelError
+from sumfit.models.session import open_session
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import GraphRequest, fold
 
@@ -42,7 +41,9 @@ class OnnxBackend:
         """
         self._vocab_size = model.tokenizer.vocab_size
         file = model.graph_file(precision)
-        self._session = _session(str(file), n_threads)
+        self._session = open_session(
+            file, n_threads=n_threads, remedy="copy or export the model again"
+        )
         for kind, expected, found in (
             ("inputs", _INPUTS, [value.name for value in self._session.get_inputs()]),
             ("outputs", _OUTPUTS, [value.name for value in self._session.get_outputs()]),
@@ -101,22 +102,3 @@ class OnnxBackend:
             link_logp=link_logp[0],
             vocab_size=self._vocab_size,
         )
-
-
-def _session(path: str, n_threads: int) -> Any:
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = n_threads
-    options.inter_op_num_threads = 1
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has one class per status, none of them public
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelFormatError(
-            f"{path} does not load as a network ({reason}); copy or export the model again"
-        ) from error

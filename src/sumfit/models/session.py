@@ -1,0 +1,44 @@
+"""A network's file opened in onnxruntime: on the CPU, silent, without telemetry.
+
+Owns the settings that every exported network runs with. Does not own what goes in and comes out.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sumfit.errors import ModelFormatError
+
+__all__ = ["open_session"]
+
+
+def open_session(file: str | os.PathLike[str], *, n_threads: int, remedy: str) -> Any:
+    """Open a network.
+
+    Args:
+        file: The ONNX file.
+        n_threads: Threads inside one call.
+        remedy: What to do about a file that does not load.
+
+    Returns:
+        The ``onnxruntime.InferenceSession``.
+
+    Raises:
+        ModelFormatError: If the file does not load.
+    """
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = n_threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    name = os.fspath(file)
+    try:
+        return onnxruntime.InferenceSession(name, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has one class per status, none of them public
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelFormatError(f"{name} does not load as a network ({reason}); {remedy}") from error
