@@ -22,8 +22,8 @@ from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.models.checkpoint import load_network
 from sumfit.models.network import Network
-from sumfit.pipeline.job import Job, check_length, jobs_of
-from sumfit.pipeline.options import LENGTH_KEYWORDS
+from sumfit.pipeline.job import Job, check_length, jobs_of, raise_errors
+from sumfit.pipeline.options import LENGTH_KEYWORDS, check_on_error, check_profile
 from sumfit.pipeline.source import Source, prepare
 from sumfit.pipeline.stream import grouped
 from sumfit.runtime.directory import ModelConfig, ModelDirectory
@@ -214,7 +214,7 @@ class Baseline(ABC):
             length, options = self._split(keywords)
             lengths = expand_limits(length)
             results = self._run([Job(texts, lengths)], options)[0]
-            _raise_if(keywords.get("on_error", "raise"), results)
+            raise_errors(keywords.get("on_error", "raise"), results)
             return results if len(lengths) > 1 or "limits" in length else results[0]
         if isinstance(texts, bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
             raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}")
@@ -242,7 +242,7 @@ class Baseline(ABC):
     ) -> Iterator[Any]:
         for group in grouped(jobs, self.batch_size * _WINDOW):
             for results in self._run(group, options):
-                _raise_if(on_error, results)
+                raise_errors(on_error, results)
                 yield results if several else results[0]
 
     def _split(self, keywords: Mapping[str, Any]) -> tuple[dict[str, Any], BaselineOptions]:
@@ -254,19 +254,10 @@ class Baseline(ABC):
                 f"unknown keyword {min(unknown)!r}; options of {self.system!r} are "
                 f"{', '.join(sorted(known))}, on_error, and the length keywords"
             )
-        on_error = keywords.get("on_error", "raise")
-        if on_error not in ("raise", "return"):
-            raise ConfigError(f"on_error must be 'raise' or 'return', was {on_error!r}")
+        check_on_error(keywords.get("on_error", "raise"))
         chosen = {name: value for name, value in keywords.items() if name in known}
-        profiles = self.config.profiles
-        if not chosen.get("profile"):
-            chosen["profile"] = profiles[0]
-        if chosen["profile"] not in profiles:
-            names = ", ".join(repr(name) for name in profiles)
-            raise ConfigError(
-                f"model {self.config.name!r} was trained on profile {names}, profile was "
-                f"{chosen['profile']!r}; use another model"
-            )
+        chosen["profile"] = chosen.get("profile") or self.config.profiles[0]
+        check_profile(chosen["profile"], self.config)
         length = {
             name: value
             for name, value in keywords.items()
@@ -365,10 +356,3 @@ class Baseline(ABC):
     def _autocast(self) -> torch.autocast:
         dtype = _DTYPES[self._precision]
         return torch.autocast(self.device.type, dtype=dtype, enabled=dtype != torch.float32)
-
-
-def _raise_if(on_error: str, results: Iterable[Summary]) -> None:
-    if on_error == "raise":
-        for result in results:
-            if result.error is not None:
-                raise result.error

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from sumfit.dag import DAG
 from sumfit.errors import (
-    ConfigError,
     ConstraintError,
     InfeasibleBudgetError,
     SumfitError,
@@ -24,7 +23,7 @@ from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
 from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
-from sumfit.pipeline.options import Options
+from sumfit.pipeline.options import Options, check_profile
 from sumfit.pipeline.reranking import RerankerCache
 from sumfit.pipeline.results import ResultMaker
 from sumfit.pipeline.search import GraphSearch, source_length
@@ -67,13 +66,7 @@ class Engine:
             ConstraintError: If the constraints contradict each other.
         """
         check_length(length, self.model.tokenizer)
-        config = self.model.config
-        if options.profile not in config.profiles:
-            known = ", ".join(repr(name) for name in config.profiles)
-            raise ConfigError(
-                f"model {config.name!r} was trained on profile {known}, "
-                f"profile was {options.profile!r}; use another model"
-            )
+        check_profile(options.profile, self.model.config)
         constraints_of(options)
         self._rerankers.check(options)
 

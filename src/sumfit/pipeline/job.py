@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sumfit.errors import BudgetError, SumfitError
+from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.search import infeasible
@@ -18,7 +19,14 @@ from sumfit.pipeline.source import Source
 from sumfit.runtime import GraphRequest
 from sumfit.text import Tokenizer
 
-__all__ = ["Job", "Prepared", "check_each", "check_length", "joined_error", "jobs_of"]
+__all__ = [
+    "Job",
+    "Prepared",
+    "check_each",
+    "check_length",
+    "jobs_of",
+    "raise_errors",
+]
 
 _ROOM = ("prefix", "suffix", "reserve")
 
@@ -119,19 +127,28 @@ def check_each(lengths: Sequence[Mapping[str, Any]], tokenizer: Tokenizer) -> No
         if not request.budget.high:
             errors.append(infeasible(request))
     if errors:
-        raise joined_error(errors, len(lengths))
+        raise _joined(errors, len(lengths))
 
 
-def joined_error(errors: Sequence[SumfitError], n_limits: int) -> SumfitError:
-    """One error for all limits of a text that cannot be met.
+def raise_errors(on_error: str, results: Sequence[Summary]) -> None:
+    """Raise what went wrong with a text, if that is wanted.
 
     Args:
-        errors: Their errors, at least one.
-        n_limits: How many limits there are.
+        on_error: ``"raise"``, or ``"return"`` to leave errors in the summaries.
+        results: The summaries of one text.
 
-    Returns:
-        An error of the first one's class that holds every message; where all limits fail for
-        one reason, as an empty text, that error.
+    Raises:
+        SumfitError: One error for all of them.
+    """
+    errors = [result.error for result in results if result.error is not None]
+    if errors and on_error == "raise":
+        raise _joined(errors, len(results))
+
+
+def _joined(errors: Sequence[SumfitError], n_limits: int) -> SumfitError:
+    """One error for all limits of a text that cannot be met, of the first one's class.
+
+    Where all limits fail for one reason, as an empty text, it is that error.
     """
     messages = dict.fromkeys(str(error) for error in errors)
     if len(messages) == 1 and len(errors) == n_limits:

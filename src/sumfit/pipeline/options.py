@@ -16,8 +16,18 @@ from typing import Any, Literal, get_args
 from sumfit.decoding import METHODS
 from sumfit.errors import ConfigError
 from sumfit.length.request import LIMIT_KEYWORDS
+from sumfit.runtime import ModelConfig
 
-__all__ = ["LENGTH_KEYWORDS", "Fill", "OnError", "OnInfeasible", "Options", "split_keywords"]
+__all__ = [
+    "LENGTH_KEYWORDS",
+    "Fill",
+    "OnError",
+    "OnInfeasible",
+    "Options",
+    "check_on_error",
+    "check_profile",
+    "split_keywords",
+]
 
 Fill = Literal["natural", "prefer"]
 OnInfeasible = Literal["error", "cut"]
@@ -186,6 +196,37 @@ def split_keywords(
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"unknown keyword {name!r}{hint}")
     return length, replace(options or Options(), **changes)
+
+
+def check_on_error(on_error: object) -> None:
+    """Refuse a policy for errors that is none.
+
+    Args:
+        on_error: What the caller gave.
+
+    Raises:
+        ConfigError: If it is not ``"raise"`` or ``"return"``.
+    """
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"on_error must be 'raise' or 'return', was {on_error!r}")
+
+
+def check_profile(profile: str, config: ModelConfig) -> None:
+    """Refuse a text profile that a model does not know.
+
+    Args:
+        profile: The profile.
+        config: The model's configuration.
+
+    Raises:
+        ConfigError: If the model was not trained on it.
+    """
+    if profile not in config.profiles:
+        known = ", ".join(repr(name) for name in config.profiles)
+        raise ConfigError(
+            f"model {config.name!r} was trained on profile {known}, profile was {profile!r}; "
+            "use another model"
+        )
 
 
 def _whole(value: Any) -> int | None:

@@ -7,7 +7,7 @@ Does not own any stage.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sumfit.dag import DAG
@@ -18,8 +18,8 @@ from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.inspection import Inspection
-from sumfit.pipeline.job import Job, check_each, jobs_of, joined_error
-from sumfit.pipeline.options import Options, split_keywords
+from sumfit.pipeline.job import Job, check_each, jobs_of, raise_errors
+from sumfit.pipeline.options import Options, check_on_error, split_keywords
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
 from sumfit.runtime import Backend, ModelConfig, ModelDirectory, default_model_path, load_backend
@@ -190,8 +190,7 @@ class Summarizer:
             raise InputError("stream takes many texts, was one string; call the summarizer itself")
         _check_texts(texts)
         length, options = split_keywords(keywords)
-        if on_error not in ("raise", "return"):
-            raise ConfigError(f"on_error must be 'raise' or 'return', was {on_error!r}")
+        check_on_error(on_error)
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
             raise ConfigError(f"batch_size must be at least 1, was {batch_size!r}")
         self._engine.check(length, options)
@@ -267,8 +266,7 @@ class Summarizer:
         rest = dict(keywords)
         rest.pop("batch_size", None)
         on_error = rest.pop("on_error", "raise")
-        if on_error not in ("raise", "return"):
-            raise ConfigError(f"on_error must be 'raise' or 'return', was {on_error!r}")
+        check_on_error(on_error)
         length, options = split_keywords(rest)
         self._engine.check(length, options)
         lengths = expand_limits(length)
@@ -276,7 +274,7 @@ class Summarizer:
         if several and on_error == "raise":
             check_each(lengths, self.tokenizer)
         results = self._engine.run([Job(text, lengths)], options)[0]
-        _raise_if(on_error == "raise", results)
+        raise_errors(on_error, results)
         return results if several else results[0]
 
     def _stream(
@@ -298,7 +296,7 @@ class Summarizer:
             look_ahead=look_ahead,
         ):
             for results in group:
-                _raise_if(on_error == "raise", results)
+                raise_errors(on_error, results)
                 yield results if several else results[0]
 
 
@@ -318,12 +316,6 @@ def _check_texts(texts: object) -> None:
         if getattr(texts, "ndim", 1) != 0:  # an array without a dimension has no items
             return
     raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}{hint}")
-
-
-def _raise_if(wanted: bool, results: Sequence[Summary]) -> None:
-    errors = [result.error for result in results if result.error is not None]
-    if wanted and errors:
-        raise joined_error(errors, len(results))
 
 
 def _holds_list(length: Mapping[str, Any]) -> bool:
