@@ -29,6 +29,7 @@ from sumfit.errors import ConfigError, DataFormatError, MissingExtraError
 
 __all__ = [
     "Columns",
+    "Format",
     "Pair",
     "ReadReport",
     "Row",

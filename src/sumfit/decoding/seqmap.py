@@ -23,7 +23,7 @@ from sumfit.decoding.search import Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 
-__all__ = ["all_lengths", "seqmap"]
+__all__ = ["all_lengths", "restricted", "seqmap"]
 
 _NONE = np.zeros(0, dtype=np.int64)
 _PATIENCE = 100  # least expansions before a search that repeats words gets a tighter bound

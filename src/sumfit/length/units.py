@@ -20,7 +20,7 @@ from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
 
-__all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "get_unit", "measure"]
+__all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "counted", "get_unit", "measure"]
 
 # Where versions of wcwidth differ: halves of flags, skin tones, the soft hyphen.
 _FIXED_COLUMNS = (

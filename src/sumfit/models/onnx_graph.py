@@ -21,7 +21,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
-__all__ = ["GraphWriter"]
+__all__ = ["MICROSOFT", "GraphWriter"]
 
 OPSET = 20
 MICROSOFT = "com.microsoft"  # operators of onnxruntime: fused attention, norms, integer products

@@ -25,7 +25,7 @@ from sumfit.models.minilm import installed_directory
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import EncoderKind
 
-__all__ = ["PretrainedEncoder", "encoder_directory", "fill_encoder", "read_encoder"]
+__all__ = ["INSTALLED", "PretrainedEncoder", "encoder_directory", "fill_encoder", "read_encoder"]
 
 INSTALLED = "installed"
 

@@ -29,6 +29,8 @@ from sumfit.hypothesis import Hypothesis
 from sumfit.text.split import split_words
 
 __all__ = [
+    "DEFAULT_CANDIDATES",
+    "DEFAULT_TEMPERATURE",
     "MBRMetric",
     "MBRReranker",
     "MBRResult",

@@ -38,7 +38,7 @@ from sumfit.rerank.text_features import LIST_FEATURES, text_features
 from sumfit.text import Tokenizer
 from sumfit.text.split import split_words
 
-__all__ = ["NeuralReranker", "RerankerConfig"]
+__all__ = ["NeuralReranker", "RerankerConfig", "read_config"]
 
 _GRAPHS = ("model.onnx", "model.fp32.onnx")
 _PARTS = "config.json, tokenizer.json or phrases.npz, and model.onnx or model.fp32.onnx"

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from sumfit.errors import ModelFormatError
 
-__all__ = ["END", "START", "PhraseScores", "Phrases", "hash_pairs", "hash_words"]
+__all__ = ["END", "START", "STEP", "PhraseScores", "Phrases", "hash_pairs", "hash_words"]
 
 FloatArray = npt.NDArray[np.float64]
 HashArray = npt.NDArray[np.uint32]

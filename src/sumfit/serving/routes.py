@@ -31,7 +31,14 @@ from sumfit.serving.schemas import (
 )
 from sumfit.serving.service import Service
 
-__all__ = ["ERROR_REPLIES", "api_router", "json_response", "options_of", "summary_or_problem"]
+__all__ = [
+    "ERROR_REPLIES",
+    "api_router",
+    "json_response",
+    "note",
+    "options_of",
+    "summary_or_problem",
+]
 
 _CAUSES = {
     400: "The body is not JSON.",

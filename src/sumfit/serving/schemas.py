@@ -20,6 +20,7 @@ __all__ = [
     "GraphReply",
     "GraphRequest",
     "ModelReply",
+    "Options",
     "SummarizeReply",
     "SummarizeRequest",
     "SummaryReply",

@@ -26,7 +26,7 @@ from sumfit.training.parallel import Processes
 from sumfit.training.recipe import ValidationSection
 from sumfit.training.systems import LossOptions, System
 
-__all__ = ["Validator"]
+__all__ = ["Validator", "autocast"]
 
 logger = logging.getLogger(__name__)
 _ROUGE_BATCH = 32

@@ -32,7 +32,16 @@ from sumfit.text.split import split_words
 from sumfit.training.nbest.lists import Lists
 from sumfit.training.nbest.spec import NbestSpec
 
-__all__ = ["Item", "Outputs", "Worker", "request_of", "search_in_worker", "start_worker"]
+__all__ = [
+    "Found",
+    "Item",
+    "Outputs",
+    "Worker",
+    "graph_request",
+    "request_of",
+    "search_in_worker",
+    "start_worker",
+]
 
 
 class Item(NamedTuple):
