@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sumfit.cli.paper_baselines import profile_of
 from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem, find_set
 from sumfit.errors import SumfitError
 from sumfit.evaluation.baselines import cut_at_words, lead
@@ -210,8 +211,7 @@ def paper_tables(
         resolve_budget(ratio=ratio, ratio_rule="paper-dat", source=source).limit
         for source in part.sources
     ]
-    profiles = runner.summarizer.config.profiles
-    profile = "gigaword" if "gigaword" in profiles else profiles[0]
+    profile = profile_of(runner.summarizer)
     rule = f"{'exactly' if mode == 'exact' else 'at most'} floor({ratio}(n+2))+1 words"
     bonus = {"bonus": 0.0} if mode == "exact" else {}  # a length that is given needs no reward
     scored, failures = [], []
