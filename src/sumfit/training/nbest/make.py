@@ -111,15 +111,15 @@ def make_lists(
     n_made = 0
     if todo:
         maker = _Maker(spec, worker, texts, device, n_workers)
-        sizes = [len(maker.numbers(part)) for part in todo]
+        n_wanted, done = sum(len(maker.numbers(part)) for part in todo), 0
         for part, found in zip(todo, maker.parts(todo), strict=True):
             found.lists.save(part_path(output, part))
             failures += found.failures
             n_made += len(found.lists)
-            done = sum(sizes[: todo.index(part) + 1])
+            done += len(maker.numbers(part))
             if on_progress:
                 rate = done / (time.monotonic() - started)
-                on_progress(done, sum(sizes), (sum(sizes) - done) / rate)
+                on_progress(done, n_wanted, (n_wanted - done) / rate)
     return MakeReport(meta, n_made, len(mine) - len(todo), failures, time.monotonic() - started)
 
 
