@@ -176,4 +176,7 @@ def _ranked(reranker: GraphReranker, dag: DAG, found: Sequence[Hypothesis]) -> R
 
 
 def _check(name: str, order: Sequence[int], n_candidates: int) -> None:
-    assert sorted(order) == list(range(n_candidates)), f"{name} lost candidates"
+    if sorted(order) != list(range(n_candidates)):
+        raise ConfigError(
+            f"reranker {name!r} must return each of 0 to {n_candidates - 1} once, was {list(order)}"
+        )
