@@ -20,6 +20,7 @@ from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
 from sumfit.processors import checked_workers
+from sumfit.runtime import LEXICON
 
 __all__ = [
     "Candidate",
@@ -218,7 +219,7 @@ class ModelRunner:
     @cached_property
     def lexicon(self) -> frozenset[str] | None:
         """Words that the model knows, for the rate of unknown words; ``None`` if it has no list."""
-        file = self.summarizer.model.path / "lexicon.txt.xz"
+        file = self.summarizer.model.path / LEXICON
         return load_lexicon(file) if file.exists() else None
 
     def __enter__(self) -> ModelRunner:

@@ -19,13 +19,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
-from sumfit.models.config import DATConfig
+from sumfit.models.config import FORMAT, DATConfig
 from sumfit.models.dat import DAT
 from sumfit.models.exported import exported_file, exported_weights
 from sumfit.models.network import Network, build_network
 
 __all__ = [
-    "FORMAT",
     "fill_network",
     "load_model",
     "load_network",
@@ -37,7 +36,6 @@ __all__ = [
     "save_weights",
 ]
 
-FORMAT = "sumfit-model-1"
 WEIGHTS_FILE = "model.safetensors"
 
 

@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
-from sumfit.models.checkpoint import FORMAT
+from sumfit.models.config import FORMAT
 from sumfit.models.minilm import installed_directory
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import EncoderKind

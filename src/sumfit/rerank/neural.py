@@ -28,6 +28,7 @@ from sumfit.errors import (
     ModelNotFoundError,
 )
 from sumfit.hypothesis import Candidate
+from sumfit.models.config import FORMAT
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
 from sumfit.models.session import open_session
 from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
@@ -270,7 +271,7 @@ def read_config(file: Path) -> RerankerConfig:
         )
     found = values.get("format") if isinstance(values, dict) else None
     if found != RERANKER_FORMAT:
-        hint = "; this is a model, not a reranker" if found == "sumfit-model-1" else ""
+        hint = "; this is a model, not a reranker" if found == FORMAT else ""
         raise IncompatibleModelError(
             f"{file} has format {found!r}, a reranker of sumfit {__version__} has "
             f"{RERANKER_FORMAT!r}{hint}"

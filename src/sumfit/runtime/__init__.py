@@ -6,7 +6,7 @@ Owns loading a model and calling it. Does not own text (`sumfit.text`) or search
 
 from sumfit.runtime.backend import load_backend
 from sumfit.runtime.directory import (
-    FORMAT,
+    LEXICON,
     RERANKER,
     ModelConfig,
     ModelDirectory,
@@ -15,7 +15,7 @@ from sumfit.runtime.directory import (
 from sumfit.runtime.graph import Backend, GraphRequest, fold
 
 __all__ = [
-    "FORMAT",
+    "LEXICON",
     "RERANKER",
     "Backend",
     "GraphRequest",

@@ -22,19 +22,21 @@ from sumfit.errors import (
     ModelFormatError,
     ModelNotFoundError,
 )
-from sumfit.models.config import DATConfig
+from sumfit.models.config import FORMAT, DATConfig
 from sumfit.text import Tokenizer
 
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
 
-__all__ = ["FORMAT", "RERANKER", "ModelConfig", "ModelDirectory", "default_model_path"]
+__all__ = ["LEXICON", "RERANKER", "ModelConfig", "ModelDirectory", "default_model_path"]
 
-FORMAT = "sumfit-model-1"
+LEXICON = "lexicon.txt.xz"
+"""Where in its directory a model has the words it knows."""
+
 RERANKER = "reranker"
 """Where in its directory a model may bring a reranker."""
 
-_PARTS = "config.json, tokenizer.json, lexicon.txt.xz and model.onnx or model.fp32.onnx"
+_PARTS = f"config.json, tokenizer.json, {LEXICON} and model.onnx or model.fp32.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class ModelDirectory:
         """Words of the training text; ``None`` if the model has no lexicon."""
         from sumfit.decoding.lexicon import Lexicon
 
-        file = self.path / "lexicon.txt.xz"
+        file = self.path / LEXICON
         return Lexicon.load(file) if file.exists() else None
 
     @property

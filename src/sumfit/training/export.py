@@ -19,7 +19,7 @@ from sumfit.errors import ConfigError, ModelFormatError
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
-from sumfit.runtime import RERANKER
+from sumfit.runtime import LEXICON, RERANKER
 from sumfit.training.checkpoints import write_atomically
 from sumfit.training.pieces import averaged_weights
 
@@ -113,9 +113,9 @@ def _take_along(checkpoint: Path, output: Path, part: Path, lexicon: str | Path 
     """Copy what lies beside the weights: tokenizer, lexicon, reranker and model card."""
     shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
     folders = (output, checkpoint, checkpoint.parent)
-    known = [Path(lexicon)] if lexicon else [folder / "lexicon.txt.xz" for folder in folders]
+    known = [Path(lexicon)] if lexicon else [folder / LEXICON for folder in folders]
     if words := next((file for file in known if file.is_file()), None):
-        shutil.copyfile(words, part / "lexicon.txt.xz")
+        shutil.copyfile(words, part / LEXICON)
     if (checkpoint / RERANKER).is_dir():  # of the same weights, so it goes along
         shutil.copytree(checkpoint / RERANKER, part / RERANKER)
     if (output / "README.md").is_file():

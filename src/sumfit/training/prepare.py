@@ -17,6 +17,7 @@ from sumfit.data.packing import PackReport, pack_corpus
 from sumfit.data.sets import SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.processors import checked_workers
+from sumfit.runtime import LEXICON
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.scripts import scripts_of
 from sumfit.training.recipe import Recipe
@@ -114,7 +115,7 @@ def keep_lexicon(recipe: Recipe) -> Path | None:
     Returns:
         The file, if there is one now.
     """
-    file = recipe.output / "lexicon.txt.xz"
+    file = recipe.output / LEXICON
     if file.exists():
         return file
     lexicon = start_lexicon(recipe.start.model)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumfit.runtime.directory import default_model_path
+from sumfit.runtime.directory import LEXICON, default_model_path
 
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
@@ -114,7 +114,7 @@ def start_lexicon(model: str) -> Lexicon | None:
     """
     from sumfit.decoding.lexicon import Lexicon
 
-    file = start_directory(model) / "lexicon.txt.xz"
+    file = start_directory(model) / LEXICON
     return Lexicon.load(file) if model and file.is_file() else None
 
 
