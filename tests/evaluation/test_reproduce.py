@@ -92,8 +92,9 @@ def test_rows_are_filled_from_files_and_cut_where_too_long(
 
 
 def test_rows_are_filled_from_trained_baselines(
-    tiny_model: Path, data: Path, tmp_path: Path
+    tiny_model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sumfit.cli.paper_tables._TIMED", 2)
     systems = ("at", "at-leninfo", "bert-crf", "ctc")
     folders = [write_model(tmp_path / name, name) for name in systems]
     arguments = ["--data", str(data), "--first", "2", "--device", "cpu"]

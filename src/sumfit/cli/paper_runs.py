@@ -99,7 +99,6 @@ class Reproduction:
             out.
         baselines: Trained baselines by system.
         endpoint: The judge of Table 4; ``None`` leaves the table out.
-        n_speed: Texts timed for Table 6.
         first: The set was thinned to so many items; files are thinned alike.
     """
 
@@ -110,7 +109,6 @@ class Reproduction:
     rerankers: Mapping[str, str] = field(default_factory=dict)
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
     endpoint: Endpoint | None = None
-    n_speed: int = 100
     first: int | None = None
     _done: dict[str, list[RunItem]] = field(default_factory=dict)
 
