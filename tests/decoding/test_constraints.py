@@ -617,6 +617,14 @@ def test_marks_that_close_nothing_do_not_end_an_output(
             assert ends_completely(text)
 
 
+def test_marks_alone_never_become_an_output(tokenizer: Tokenizer) -> None:
+    compiled = Constraints(dangling_end=False).compile(tokenizer)
+    for marks in ([b"'", b"!"], [b"'", b".", b"?"]):  # the first closes nothing
+        ids = [tokenizer.piece_bytes.index(mark) for mark in marks]
+        assert not compiled.accepts(ids), marks
+    assert compiled.accepts(tokenizer.encode("the race!"))
+
+
 def tokens_of(tokenizer: Tokenizer, text: str) -> tuple[int, ...]:
     return tuple(tokenizer.encode(text))
 
@@ -683,3 +691,24 @@ def test_contexts_kept_for_a_lexicon_are_those_of_the_text(
         fresh, fresh_joins = dataclasses.replace(compiled, usual_kinds=None).contexts(ids)
         assert (kept == fresh).all(), source
         assert (kept_joins == fresh_joins).all()
+
+
+@pytest.mark.parametrize("method", ["seqmap", "seqmap-beam", "pathmap"])
+def test_own_words_that_do_not_fit_are_known_before_the_search(
+    tokenizer: Tokenizer, method: str
+) -> None:
+    dag = repeating_graph(tokenizer)
+    cost = np.array([len(piece) for piece in tokenizer.piece_bytes], dtype=np.int32)
+    options = Constraints(whole_words=True, dangling_end=False, source_numbers_only=True)
+
+    def ask(source: str, limit: int) -> str:
+        compiled = options.compile(tokenizer, None, source)
+        settings = {"constraints": compiled, "method": method, "max_expansions": 1}
+        found = decode(dag, unit_cost=cost, budget=LengthBudget(max=limit), **settings)
+        return tokenizer.decode(found.best.words)
+
+    for source, limit in (("woman", 5), ("Paris", 9), ("woman run", 3)):
+        with pytest.raises(InfeasibleBudgetError, match="obeys the constraints") as caught:
+            ask(source, limit)
+        assert type(caught.value) is InfeasibleBudgetError
+    assert ask("woman run", 4) == "run"

@@ -7,6 +7,7 @@ written. Does not own how it is made (`sumfit.decoding.constraints`) or the comp
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -205,6 +206,41 @@ class CompiledConstraints:
                 f"the required words cost at least {total}, but the limit is {limit}; "
                 "raise the limit or drop some"
             )
+
+    def fits_own_words(
+        self,
+        ids: npt.NDArray[np.int32],
+        cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        limit: int,
+    ) -> bool:
+        """Tell whether some word or number that an output needs fits at all.
+
+        Args:
+            ids: ``(W,)`` vocabulary ids that the graph offers.
+            cost: ``(V,)`` unit cost.
+            first_cost: ``(V,)`` cost as first word.
+            limit: Most total cost.
+
+        Returns:
+            The verdict; true wherever an output may hold other words than those of its source.
+        """
+        rules = self.rules
+        if not (rules.whole_words and rules.complete_end and rules.source_numbers):
+            return True
+        if rules.words.lexicon_start.size > 1:
+            return True
+        price: dict[bytes, int] = {}
+        starts = rules.pieces.body_start
+        for v in ids.tolist():
+            body = rules.pieces.body[starts[v] : starts[v + 1]].tobytes()
+            least = int(min(cost[v], first_cost[v]))
+            price[body] = min(price.get(body, least), least)
+        for begin, end in itertools.pairwise(rules.words.source_start.tolist()):
+            least_cost = _least_cost(rules.words.source[begin:end].tobytes(), price)
+            if least_cost is not None and least_cost <= limit:
+                return True
+        return False
 
     def can_finish(self, place: int, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Tell which pieces can be the last of a required phrase.

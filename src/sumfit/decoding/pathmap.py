@@ -17,7 +17,7 @@ from sumfit.decoding.marginal import marginal_log_prob
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.path_search import best_first
 from sumfit.decoding.path_words import best_words, bonus_by_cost, other_bound
-from sumfit.decoding.problem import SearchProblem, check_required, infeasible, refuse_constraints
+from sumfit.decoding.problem import SearchProblem, check_words, infeasible, refuse_constraints
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["path_map", "path_map_released"]
@@ -43,7 +43,7 @@ def path_map(dag: DAG, *, options: DecodeOptions) -> NBest:
         NothingFoundError: If none is found within ``max_expansions`` prefixes and a beam.
         ConstraintError: If the required words cannot be written or do not fit.
     """
-    check_required(dag, options)
+    check_words(dag, options)
     problem = SearchProblem.build(dag, options)
     problem.check_budget(dag.n_vertices)
     if options.n_best == 1 and options.constraints is None:

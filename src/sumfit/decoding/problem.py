@@ -23,7 +23,7 @@ from sumfit.hypothesis import Hypothesis
 __all__ = [
     "SearchProblem",
     "as_hypotheses",
-    "check_required",
+    "check_words",
     "infeasible",
     "refuse_constraints",
     "keep_best_words",
@@ -231,21 +231,26 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
     )
 
 
-def check_required(dag: DAG, options: DecodeOptions) -> None:
-    """Refuse, before any search, required words that cannot be written or do not fit.
+def check_words(dag: DAG, options: DecodeOptions) -> None:
+    """Refuse, before any search, words that have to be there but cannot be written or do not fit.
 
     Args:
         dag: The graph to search.
         options: Costs, budget, constraints.
 
     Raises:
-        ConstraintError: If the graph has no words that spell one, or all together cost too much.
+        ConstraintError: If the graph has no words that spell a required one, or all together cost
+            too much.
+        InfeasibleBudgetError: If only words of the source may be written, and none of them fits.
     """
     constraints = options.constraints
-    if constraints is not None and constraints.required_atoms:
-        constraints.check_required(
-            dag.word_ids, options.unit_cost, options.first_cost, options.budget.high
-        )
+    if constraints is None:
+        return
+    given = (dag.word_ids, options.unit_cost, options.first_cost, options.budget.high)
+    if constraints.required_atoms:
+        constraints.check_required(*given)
+    if not constraints.fits_own_words(*given):
+        raise infeasible(SearchProblem.build(dag, options))
 
 
 def refuse_constraints(options: DecodeOptions, method: str) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, check_required, infeasible, keep_best_words
+from sumfit.decoding.problem import SearchProblem, check_words, infeasible, keep_best_words
 from sumfit.decoding.search import Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -190,8 +190,9 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
 
     Raises:
         ConstraintError: If the required words cannot be written or do not fit.
+        InfeasibleBudgetError: If none of the words that may be written fits.
     """
-    check_required(dag, options)
+    check_words(dag, options)
     constraints = options.constraints
     if options.words_per_vertex is None:
         return dag

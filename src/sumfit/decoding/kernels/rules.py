@@ -46,6 +46,7 @@ from sumfit.decoding.kernels.state import (
     LOW,
     N_ATOMS,
     NEVER,
+    NOTHING,
     NUMBER,
     OPEN,
     OPEN_MARK,
@@ -242,7 +243,8 @@ def _write_symbol(rules, before, v, state, is_stray):  # type: ignore[no-untyped
     _close(state)
     state[END] = ending_of_symbol(_end_action(rules, before, v), state[END])
     if is_stray and state[LAST_BYTE] != PLURAL:
-        state[END] = OPEN_MARK
+        if state[END] != NOTHING:  # marks alone never become an output
+            state[END] = OPEN_MARK
         state[IS_STRAY] = 1
     state[BEFORE_MARK] = SPACE if pieces.starts[v] else state[LAST_BYTE]
     state[IN_TOKEN] |= not pieces.opens[v]
