@@ -212,6 +212,33 @@ def test_standard_input_that_is_not_utf8(sumfit: Sumfit) -> None:
     )
 
 
+@pytest.mark.parametrize("command", [[], ["text"], ["inspect"]])
+def test_an_argument_that_is_not_utf8(sumfit: Sumfit, command: list[str]) -> None:
+    data = "The café closed on Tuesday.\nIt is no ".encode() + b"caf\xe9 any more."
+    text = data.decode("utf-8", "surrogateescape")  # as Python hands arguments over
+    result = sumfit(*command, text, "--max-chars", "20")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        "error: the text is not UTF-8 (line 2, byte 41: 0xe9); convert it to UTF-8\n"
+    )
+
+
+@pytest.mark.parametrize("flag", ["--ban", "--require"])
+def test_a_phrase_that_is_not_utf8(sumfit: Sumfit, flag: str) -> None:
+    phrase = b"caf\xe9".decode("utf-8", "surrogateescape")
+    result = sumfit("The café closed.", "--max-chars", "20", flag, phrase)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        f"error: {flag} caf\\udce9 is not UTF-8 (line 1, byte 3: 0xe9); convert it to UTF-8\n"
+    )
+
+
+def test_halves_of_characters_are_no_bytes(sumfit: Sumfit) -> None:
+    result = sumfit("The harbour \ud83d\udc80 wall fell on Tuesday \ud800.", "--max-chars", "40")
+    assert result.code == 0
+    assert 0 < len(result.out.strip()) <= 40
+
+
 def test_a_traceback_only_on_request(sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("bell \x07 and \x1b[2J")

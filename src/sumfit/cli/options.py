@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from sumfit.cli.terminal import announce_compilation
+from sumfit.cli.terminal import announce_compilation, check_utf8, printable
 from sumfit.errors import BudgetError, ConfigError
 from sumfit.pipeline.options import LENGTH_KEYWORDS
 
@@ -217,7 +217,13 @@ class SummaryFlags:
 
         Returns:
             Keyword arguments for a summarizer.
+
+        Raises:
+            InputError: If a phrase is not UTF-8.
         """
+        for flag, phrases in (("--ban", self.banned), ("--require", self.required)):
+            for phrase in phrases or ():
+                check_utf8(phrase, f"{flag} {printable(phrase)}")
         return {
             field.name: getattr(self, field.name)
             for field in fields(self)

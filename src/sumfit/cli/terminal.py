@@ -5,13 +5,25 @@ Owns how things look on stdout and stderr. Does not own what is printed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
 import time
 from typing import Any, TextIO
 
-__all__ = ["Progress", "announce_compilation", "as_utf8", "in_flags", "printable", "use_utf8"]
+from sumfit.errors import InputError
+
+__all__ = [
+    "Progress",
+    "announce_compilation",
+    "as_utf8",
+    "check_utf8",
+    "in_flags",
+    "not_utf8",
+    "printable",
+    "use_utf8",
+]
 
 _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
@@ -20,6 +32,7 @@ _OPTIONS = (
     r"|time_limit_s|seed|no_repeat_ngram|banned|required|on_infeasible|profile|n_workers|batch_size"
     r"|backend|workers|processes|gpus|engine|output_field"
 )
+_SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
 _KEYWORD = re.compile(
     r"(?<![\w-])(?:((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
     rf"|{_OPTIONS})=(?=([^\s,;.)]?))"
@@ -62,6 +75,44 @@ def as_utf8(argument: str) -> str:
         return os.fsencode(argument).decode("utf-8")
     except UnicodeError:
         return argument
+
+
+def check_utf8(argument: str, name: str) -> None:
+    """Refuse an argument with bytes that are no UTF-8, as a file with such bytes is.
+
+    Args:
+        argument: As `as_utf8` returns it.
+        name: What it is, for the message.
+
+    Raises:
+        InputError: If it holds such bytes.
+    """
+    if not _SURROGATE.search(argument):
+        return
+    with contextlib.suppress(UnicodeEncodeError):  # halves of UTF-16: no bytes of an argument
+        data = argument.encode("utf-8", "surrogateescape")
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise not_utf8(name, data, error) from error
+
+
+def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> InputError:
+    """The error for bytes that are no text.
+
+    Args:
+        name: Where they are.
+        data: The bytes.
+        error: What decoding them said.
+
+    Returns:
+        The error to raise.
+    """
+    line = data.count(b"\n", 0, error.start) + 1
+    return InputError(
+        f"{name} is not UTF-8 (line {line}, byte {error.start}: 0x{data[error.start]:02x}); "
+        "convert it to UTF-8"
+    )
 
 
 def announce_compilation(*, stream: TextIO | None = None) -> None:

@@ -9,8 +9,8 @@ import typer
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
 from sumfit.cli.records import json_line, record_of
-from sumfit.cli.terminal import in_flags, printable
-from sumfit.errors import ConfigError, InputError
+from sumfit.cli.terminal import check_utf8, in_flags, not_utf8, printable
+from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
 
 __all__ = ["read_text", "text"]
@@ -67,10 +67,11 @@ def read_text(text: str | None) -> str:
         The text.
 
     Raises:
-        InputError: If standard input is not UTF-8.
+        InputError: If argument or standard input is not UTF-8.
         ConfigError: If there is no text at all.
     """
     if text is not None and text != "-":
+        check_utf8(text, "the text")
         return text
     if sys.stdin is None or (text is None and sys.stdin.isatty()):
         raise ConfigError('give a text, as in: sumfit "A long text ..." --max-chars 63')
@@ -78,11 +79,7 @@ def read_text(text: str | None) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"standard input is not UTF-8 (line {line}, byte {error.start}: "
-            f"0x{data[error.start]:02x}); convert it to UTF-8"
-        ) from error
+        raise not_utf8("standard input", data, error) from error
 
 
 def _show(summary: Summary, format: str) -> None:
