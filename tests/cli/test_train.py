@@ -98,7 +98,7 @@ def test_validate_only_reports_every_problem_of_recipe_and_call(sumfit, recipe, 
     call = [f"output_dir={tmp_path / 'run'}", "--device=gpu", "--workers=-1"]
     of_call = [
         "device must be cpu, cuda or cuda:N, was 'gpu'",
-        "n_workers must be at least 0 (0 for one per processor), was -1",
+        "--workers must be at least 0 (0 for one per processor), was -1",
     ]
     in_the_way = (
         f"{tmp_path / 'run'} already holds checkpoints; pass --resume to go on, or set another "
@@ -125,7 +125,7 @@ def test_validate_only_reports_every_problem_of_recipe_and_call(sumfit, recipe, 
         "run.max_step is not a known key; did you mean 'max_steps'?",
         "data.profiles has 'formal', but the sets are packed as natural; name one of these, or "
         "change their profile",
-        "seed must be 0 or more, was -1",
+        "seed is -1, but has to be 0 or more",
         "data.tokenizer none.json does not exist",
         "start.minilm nowhere does not exist",
         *of_call,

@@ -308,7 +308,7 @@ class Recipe:
                 "system to at-leninfo"
             )
         if self.seed < 0:
-            problems.append(f"seed must be 0 or more, was {self.seed}")
+            problems.append(f"seed is {self.seed}, but has to be 0 or more")  # a key, no option
         if problems:
             raise ConfigError("\n".join(problems))
 
