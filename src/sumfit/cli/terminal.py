@@ -29,18 +29,18 @@ _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 
 _INTERVAL_S = 0.1
 _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
-    r"|time_limit_s|seed|no_repeat_ngram|banned|required|on_infeasible|profile|n_workers|batch_size"
+    r"|time_limit_s|no_repeat_ngram|banned|required|on_infeasible|profile|n_workers|batch_size"
     r"|backend|workers|processes|gpus|engine|output_field"
 )
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
 _KEYWORD = re.compile(
-    r"(?<![\w-])(?:((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
+    r"(?<![\w.-])(?:((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
     rf"|{_OPTIONS})=(?=([^\s,;.)]?))"
     r"|((?:max|min|exact)_(?:words|chars|bytes|tokens|graphemes|cells|length)|ratio|ratio_rule"
     rf"|reserve|{_OPTIONS})(?= must ))"
 )
 _SWITCH = re.compile(
-    r"(?<![\w-])(constraints|repeat_words|repeat_adjacent|whole_words|dangling_end|final_stop"
+    r"(?<![\w.-])(constraints|repeat_words|repeat_adjacent|whole_words|dangling_end|final_stop"
     r"|keep_short)=(True|False)\b"
 )
 _OTHER_NAMES = {
