@@ -342,6 +342,15 @@ def test_a_file_of_another_format_is_explained(
     assert message in result.err
 
 
+@pytest.mark.parametrize("name", ["prefix", "suffix"])
+def test_a_summary_of_several_lines_goes_into_no_line(sumfit: Sumfit, name: str) -> None:
+    asked = ("summarize", "--max-chars", "40", f"--{name}", "a\nb")
+    refused = sumfit(*asked, stdin=b"some words\n")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith(f"error: --{name} has a line end, which lines cannot hold; add")
+    assert sumfit(*asked, "--format", "jsonl", stdin=b"some words\n").out.count("\n") == 1
+
+
 def test_an_empty_file(sumfit: Sumfit, tmp_path: Path) -> None:
     file = tmp_path / "empty.jsonl"
     file.write_bytes(b"")

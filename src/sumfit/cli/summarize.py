@@ -154,6 +154,7 @@ def summarize(
         format = _stream_format(format, job.output)
         _check_kept(record.keep or (), format)
         _check_candidates(summary, has_room=format == "jsonl")
+        _check_line_ends(length, format)
         items = read_items(
             file,
             format=record.input_format,
@@ -232,6 +233,16 @@ def _check_candidates(summary: SummaryFlags, *, has_room: bool) -> None:
             f"--n-best {summary.n_best}: lines hold one summary of each text; add --format jsonl, "
             "write a table with -o, or leave it out"
         )
+
+
+def _check_line_ends(length: LengthFlags, format: str) -> None:
+    """Refuse what would make several lines of one summary."""
+    for name in ("prefix", "suffix"):
+        if format == "text" and "\n" in (getattr(length, name) or ""):
+            raise ConfigError(
+                f"--{name} has a line end, which lines cannot hold; add --format jsonl, or leave "
+                "the line end out"
+            )
 
 
 def _run_job(spec: JobSpec) -> Failures:
