@@ -125,6 +125,11 @@ def test_many_texts_keep_their_order_and_share_calls(parrot):
         parrot(texts, max_words=2, on_error="raise")
 
 
+def test_one_error_names_every_limit_that_cannot_be_met(parrot):
+    with pytest.raises(InfeasibleBudgetError, match=r"^2 of 3 limits cannot be met: .*; .*; leave"):
+        parrot("one two three", exact_words=[3, 7, 8], keep_short=False)
+
+
 def test_several_limits_and_streams_come_in_the_shape_of_a_summarizer(parrot):
     one = parrot(TEXTS[0], max_words=[2, 3], keep_short=False)
     assert [summary.length for summary in one] == [2, 3]

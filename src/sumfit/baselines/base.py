@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import torch
 
 from sumfit.baselines.fitting import cut_to_fit, misfit
-from sumfit.errors import ConfigError, InputError, SumfitError
+from sumfit.errors import ConfigError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.models.checkpoint import load_network
 from sumfit.models.network import Network
-from sumfit.pipeline.job import Job, check_length, jobs_of, raise_errors
+from sumfit.pipeline.job import Job, check_length, check_texts, jobs_of, raise_errors
 from sumfit.pipeline.options import LENGTH_KEYWORDS, check_on_error, check_profile
 from sumfit.pipeline.source import Source, prepare
 from sumfit.pipeline.stream import grouped
@@ -216,8 +216,7 @@ class Baseline(ABC):
             results = self._run([Job(texts, lengths)], options)[0]
             raise_errors(keywords.get("on_error", "raise"), results)
             return results if len(lengths) > 1 or "limits" in length else results[0]
-        if isinstance(texts, bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
-            raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}")
+        check_texts(texts)
         if hasattr(texts, "__len__"):
             return list(self.stream(list(texts), **keywords))
         return self.stream(texts, **keywords)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sumfit.errors import BudgetError, SumfitError
+from sumfit.errors import BudgetError, InputError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.request import LIMIT_KEYWORDS
@@ -24,6 +24,7 @@ __all__ = [
     "Prepared",
     "check_each",
     "check_length",
+    "check_texts",
     "jobs_of",
     "raise_errors",
 ]
@@ -90,6 +91,26 @@ class Prepared:
             )
             parts.append((part, places))
         return parts
+
+
+def check_texts(texts: object) -> None:
+    """Refuse what holds no texts, or other things than texts when iterated over.
+
+    Args:
+        texts: What the caller gave.
+
+    Raises:
+        InputError: If it is no iterable, or one of something else.
+    """
+    hint = ""
+    if isinstance(texts, bytes | bytearray):
+        hint = "; decode it as UTF-8 first"
+    elif hasattr(texts, "columns"):  # a data frame iterates over their names
+        hint = "; give one of its columns"
+    elif isinstance(texts, Iterable) and not isinstance(texts, Mapping):
+        if getattr(texts, "ndim", 1) != 0:  # an array without a dimension has no items
+            return
+    raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}{hint}")
 
 
 def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:

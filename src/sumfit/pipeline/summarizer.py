@@ -18,7 +18,7 @@ from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.inspection import Inspection
-from sumfit.pipeline.job import Job, check_each, jobs_of, raise_errors
+from sumfit.pipeline.job import Job, check_each, check_texts, jobs_of, raise_errors
 from sumfit.pipeline.options import Options, check_on_error, split_keywords
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
@@ -132,7 +132,7 @@ class Summarizer:
         """
         if isinstance(texts, str):
             return self._one(texts, keywords)
-        _check_texts(texts)
+        check_texts(texts)
         if hasattr(texts, "__len__"):
             return list(self.stream(list(texts), **keywords))
         return self.stream(texts, **keywords)
@@ -188,7 +188,7 @@ class Summarizer:
         """
         if isinstance(texts, str):  # it would be taken letter by letter
             raise InputError("stream takes many texts, was one string; call the summarizer itself")
-        _check_texts(texts)
+        check_texts(texts)
         length, options = split_keywords(keywords)
         check_on_error(on_error)
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
@@ -303,19 +303,6 @@ class Summarizer:
 def _loaded(kind: type[Summarizer], path: str | None, settings: Mapping[str, Any]) -> Summarizer:
     """Load a summarizer that was pickled."""
     return kind.from_pretrained(path, **settings)
-
-
-def _check_texts(texts: object) -> None:
-    """Refuse what holds no texts, or other things than texts when iterated over."""
-    hint = ""
-    if isinstance(texts, bytes | bytearray):
-        hint = "; decode it as UTF-8 first"
-    elif hasattr(texts, "columns"):  # a data frame iterates over their names
-        hint = "; give one of its columns"
-    elif isinstance(texts, Iterable) and not isinstance(texts, Mapping):
-        if getattr(texts, "ndim", 1) != 0:  # an array without a dimension has no items
-            return
-    raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}{hint}")
 
 
 def _holds_list(length: Mapping[str, Any]) -> bool:
