@@ -489,14 +489,14 @@ def test_ctrl_c_ends_a_job_and_its_workers_without_a_traceback(
     parts = tmp_path / "out.jsonl.job"
     for n_parts in (0, 1):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not (parts / "job.json").exists() or len(list(parts.glob("0*.jsonl"))) < n_parts:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.005)
         time.sleep(0.3)  # where there is no part yet, the workers are importing
         os.killpg(process.pid, signal.SIGINT)
-        _, messages = process.communicate(timeout=20)
+        _, messages = process.communicate(timeout=120)
         assert (process.returncode, messages) == (130, b"")
     assert list(parts.glob("0*.jsonl"))
 
@@ -564,7 +564,7 @@ def kill_at_random_moments(
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         # From the start of the program to beyond the first parts, counted from what it has done.
         wait_for = rng.choice([0, 1, 1, 2, 3])
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         parts = tmp_path / "out.jsonl.job"
         while len(list(parts.glob("0*.jsonl"))) < (n_parts or [0])[-1] + wait_for:
             assert time.monotonic() < deadline

@@ -347,7 +347,7 @@ def test_shell_completion(line: str, expected: set[str]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert set(done.stdout.split()) == expected
 

@@ -48,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.close()
             return
         if failure == "hang":
-            time.sleep(0.5)
+            time.sleep(3.0)
             failure = None
         if isinstance(failure, bytes):
             self._send(200, failure)

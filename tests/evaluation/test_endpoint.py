@@ -69,7 +69,7 @@ def test_failures_that_pass_are_tried_again(chat_server: Any, failure: Any) -> N
 
 def test_a_time_out_is_tried_again(chat_server: Any) -> None:
     chat_server.failures = ["hang"]
-    with Endpoint(options(chat_server, timeout_s=0.1)) as endpoint:
+    with Endpoint(options(chat_server, timeout_s=1.0)) as endpoint:
         assert endpoint.ask("a").text == "1"
 
 

@@ -233,7 +233,7 @@ def test_fifty_headlines_take_about_a_millisecond() -> None:
     mbr_order(candidates, logs)
     times = []
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.thread_time()  # what else the machine does is not counted
         mbr_order(candidates, logs)
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     assert min(times) < 0.005

@@ -46,17 +46,17 @@ def test_a_full_queue_answers_429_with_retry_after(slow: SlowSummarizer) -> None
 
 
 def test_a_request_that_takes_too_long_is_answered_504_and_dropped(slow: SlowSummarizer) -> None:
-    with running(slow, options(time_limit_s=0.3)) as url, ThreadPoolExecutor(2) as pool:
+    with running(slow, options(time_limit_s=1.0)) as url, ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(ask, url, f"text {i}") for i in range(2)]
         for future in waiting:
             response = future.result()
             assert response.status_code == 504
             error = response.json()["error"]
             assert error["type"] == "time_limit"
-            assert "took longer than 0.3 s and was dropped" in error["message"]
+            assert "took longer than 1 s and was dropped" in error["message"]
         assert queued(url) == 0
         slow.release.set()
-        assert ask(url, "later").status_code == 200
+        wait_until(lambda: ask(url, "later").status_code == 200)  # on a busy machine not at once
         assert len([text for text in slow.seen if text.startswith("text")]) == 1
 
 
@@ -65,7 +65,7 @@ def test_work_of_a_client_that_disconnects_is_dropped(slow: SlowSummarizer) -> N
         first = pool.submit(ask, url, "stays")
         wait_until(lambda: slow.batches[-1:] == [1] and queued(url) == 0)
         with pytest.raises(httpx.ReadTimeout):
-            ask(url, "leaves", timeout=0.3)
+            ask(url, "leaves", timeout=2)
         wait_until(lambda: queued(url) == 0)
         slow.release.set()
         assert first.result().status_code == 200
@@ -105,17 +105,17 @@ def test_stopping_finishes_the_requests_that_were_accepted(slow: SlowSummarizer)
 
 
 def test_a_large_request_does_not_hold_up_small_ones(slow: SlowSummarizer) -> None:
-    slow.release.set()
-    slow.seconds = 0.005
     with running(slow, options(queue_size=20_000, max_batch=4)) as url:
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(2) as pool:
             body = {"texts": [f"t{i}" for i in range(1000)], "max_chars": 5}
             large = pool.submit(
                 httpx.post, f"{url}/v1/summarize", json=body, timeout=60, trust_env=False
             )
-            wait_until(lambda: queued(url) > 500)
-            small = ask(url, "small")
-            assert small.status_code == 200
-            assert not large.done()
+            wait_until(lambda: queued(url) == 996)
+            small = pool.submit(ask, url, "small")
+            wait_until(lambda: queued(url) == 997)
+            slow.release.set()
+            assert small.result().status_code == 200
             reply = large.result().json()
+    assert slow.seen.index("small") < 12  # after three batches at most
     assert [item["text"] for item in reply["summaries"]] == [f"t{i}"[:5] for i in range(1000)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 
@@ -35,7 +36,7 @@ def test_two_processes_train_as_one_that_accumulates(tiny_recipe, tmp_path):
         for rank in range(2)
     ]
     for process in (alone, *pair):
-        out, _ = process.communicate(timeout=100)
+        out, _ = process.communicate(timeout=400)
         assert process.returncode == 0, out
     assert len(curve(tmp_path / "one")) == 3
     assert_same_curve(curve(tmp_path / "one"), curve(tmp_path / "two"), rel=1e-4)
@@ -43,20 +44,28 @@ def test_two_processes_train_as_one_that_accumulates(tiny_recipe, tmp_path):
     assert valid[0] == pytest.approx(valid[1], rel=1e-4)
 
 
+def kill_at_first_checkpoint(recipe, output):
+    process = start_training(recipe, f"output_dir={output}")
+    deadline = time.monotonic() + 400
+    while not (output / "checkpoint-00000004").exists():
+        assert time.monotonic() < deadline, "no checkpoint appeared"
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
 def test_a_killed_run_resumes_on_the_same_curve(tiny_recipe, tmp_path):
     whole = start_training(tiny_recipe, f"output_dir={tmp_path / 'whole'}")
-    killed = start_training(tiny_recipe, f"output_dir={tmp_path / 'cut'}")
-    deadline = time.monotonic() + 90
-    while not (tmp_path / "cut" / "checkpoint-00000004").exists():
-        assert time.monotonic() < deadline, "no checkpoint appeared"
-        assert killed.poll() is None, killed.communicate()[0]
-        time.sleep(0.005)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
+    for _ in range(5):  # where the machine is busy, a run may be over before it is killed
+        shutil.rmtree(tmp_path / "cut", ignore_errors=True)
+        kill_at_first_checkpoint(tiny_recipe, tmp_path / "cut")
+        if not (tmp_path / "cut" / "checkpoint-00000012").exists():
+            break
     assert not (tmp_path / "cut" / "checkpoint-00000012").exists()
     resumed = start_training(tiny_recipe, f"output_dir={tmp_path / 'cut'}", "--resume")
     for process in (whole, resumed):
-        out, _ = process.communicate(timeout=100)
+        out, _ = process.communicate(timeout=400)
         assert process.returncode == 0, out
     by_step = {record["step"]: record for record in read_metrics(tmp_path / "cut")}
     again = [[by_step[step][name] for name in CURVE] for step in sorted(by_step)]
