@@ -63,7 +63,7 @@ def test_a_request_that_takes_too_long_is_answered_504_and_dropped(slow: SlowSum
 def test_work_of_a_client_that_disconnects_is_dropped(slow: SlowSummarizer) -> None:
     with running(slow, options()) as url, ThreadPoolExecutor(1) as pool:
         first = pool.submit(ask, url, "stays")
-        wait_until(lambda: slow.batches[-1:] == [1] and queued(url) == 0)
+        wait_until(lambda: len(slow.batches) == 2)  # the first was the warm-up
         with pytest.raises(httpx.ReadTimeout):
             ask(url, "leaves", timeout=2)
         wait_until(lambda: queued(url) == 0)
