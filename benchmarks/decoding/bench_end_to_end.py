@@ -37,7 +37,7 @@ from sumfit.length import LengthBudget, unit_costs
 from sumfit.models.config import N_SPECIAL
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import GraphRequest
-from sumfit.runtime.torch import TorchBackend
+from sumfit.runtime.torch import MOST_DEVICE_WORDS, TorchBackend
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "texts"
 STAGES = ("network", "candidates", "words")
@@ -177,7 +177,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--precision", default="bf16", choices=("fp32", "bf16", "fp16"))
     parser.add_argument("--limits", nargs="+", default=["60-chars", "8-words"])
     parser.add_argument("--beam-size", type=int, default=20)
-    parser.add_argument("--words-per-vertex", type=int, help="default: the model's")
+    parser.add_argument(
+        "--words-per-vertex", type=int, help="default: as many as the model states, at most 12"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--products", choices=("ieee", "tf32x3", "tf32"), help="of the kernels")
     parser.add_argument("--chunk", type=int, help="candidates of a tile of the kernels")
@@ -212,7 +214,8 @@ def main() -> None:
     bench = Bench(
         backend=backend,
         requests=[GraphRequest(ids, shape.n_vertices(len(ids))) for ids in sources],
-        words_per_vertex=options.words_per_vertex or model.config.words_per_vertex,
+        words_per_vertex=options.words_per_vertex
+        or min(MOST_DEVICE_WORDS, model.config.words_per_vertex),
         beam_size=options.beam_size,
         repeats=options.repeats,
     )

@@ -32,9 +32,9 @@ from sumfit.models.dat import DAT, vertex_ids, vertex_mask
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import GraphRequest, fold
 
-__all__ = ["TorchBackend"]
+__all__ = ["MOST_DEVICE_WORDS", "TorchBackend"]
 
-_MOST_WORDS = 12  # a vertex, in batches on the device
+MOST_DEVICE_WORDS = 12  # a vertex, in batches on the device
 _MOST_BYTES = 1 << 29  # of the word scores of one call
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -174,7 +174,7 @@ class TorchBackend:
         Returns:
             For each request its list, in order; its error where no sequence meets the budget.
         """
-        kept = words_per_vertex or min(self._words_per_vertex, _MOST_WORDS)
+        kept = words_per_vertex or min(self._words_per_vertex, MOST_DEVICE_WORDS)
         pending = []
         with self._lock, torch.inference_mode():
             for places in self._calls(requests, at_once):
