@@ -7,7 +7,6 @@ value was given and what to do about it::
     ├── ConfigError(ValueError)            a recipe or option that cannot be used
     ├── InputError(ValueError)             a text, file or record that cannot be used
     │   ├── EmptyInputError                nothing but white space
-    │   ├── InputTooLongError              longer than the caller allows
     │   ├── UnsupportedScriptError         in a writing system the model cannot read
     │   └── DataFormatError                a file or record that does not parse
     ├── BudgetError(ValueError)            a length limit that makes no sense
@@ -41,7 +40,6 @@ __all__ = [
     "IncompatibleModelError",
     "InfeasibleBudgetError",
     "InputError",
-    "InputTooLongError",
     "MissingExtraError",
     "ModelError",
     "ModelFormatError",
@@ -84,12 +82,6 @@ class InputError(SumfitError, ValueError):
 
 class EmptyInputError(InputError):
     """A text with nothing in it but white space."""
-
-
-class InputTooLongError(InputError):
-    """A text longer than the caller allows."""
-
-    http_status = 413
 
 
 class UnsupportedScriptError(InputError):

@@ -44,7 +44,7 @@ _CAUSES = {
     400: "The body is not JSON.",
     401: "An API key is needed, or not known.",
     408: "The body came too slowly.",
-    413: "The body or a text is too large.",
+    413: "The body is too large, or holds too many texts.",
     415: "The body is not declared as JSON.",
     421: "The host name is not served here.",
     422: "A field is unknown, wrong, or in conflict; or no summary fits.",
