@@ -129,6 +129,7 @@ class Summary:
         words: Vocabulary ids of the text.
         alternatives: The other candidates, best first, when ``n_best`` asked for them.
         timings: Seconds by stage: ``"encode"``, ``"forward"``, ``"decode"``, ``"rerank"``.
+            No part of what makes two summaries equal.
         error: Why there is no text; ``None`` for every good result.
     """
 
@@ -152,7 +153,7 @@ class Summary:
     unit_bonus: float = 0.0
     words: tuple[int, ...] = ()
     alternatives: tuple[Summary, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False)
     error: SumfitError | None = None
 
     def __str__(self) -> str:

@@ -125,6 +125,19 @@ def test_many_texts_keep_their_order_and_share_calls(parrot):
         parrot(texts, max_words=2, on_error="raise")
 
 
+def test_a_unit_that_raises_fails_the_texts_it_raises_for(parrot):
+    first, second = (" ".join(backwards(text)) for text in TEXTS[:2])
+
+    def fussy(text):
+        return len(text) // (text not in (second, TEXTS[2]))
+
+    found = parrot(TEXTS[:3], max_length=200, unit=fussy, keep_short=False)
+    assert found[0].text == first
+    assert [type(one.error) for one in found] == [type(None), BudgetError, type(None)]
+    [kept, refused] = parrot([TEXTS[0], TEXTS[2]], max_length=200, unit=fussy)
+    assert (kept.origin, type(refused.error)) == ("source", BudgetError)
+
+
 def test_one_error_names_every_limit_that_cannot_be_met(parrot):
     with pytest.raises(InfeasibleBudgetError, match=r"^2 of 3 limits cannot be met: .*; .*; leave"):
         parrot("one two three", exact_words=[3, 7, 8], keep_short=False)
@@ -166,10 +179,10 @@ def test_loading_says_what_is_wrong(at_directory, tmp_path):
     assert load_baseline(at_directory, device="cpu", precision="bf16").name == "torch-cpu-bf16"
     with pytest.raises(ConfigError, match="batch_size must be at least 1, was 0"):
         load_baseline(at_directory, batch_size=0)
-    with pytest.raises(ConfigError, match="device 'abacus' cannot be used here"):
+    with pytest.raises(ConfigError, match="device='abacus' cannot be used here"):
         load_baseline(at_directory, device="abacus")
     with pytest.raises(
-        ConfigError, match="precision of a baseline is 'fp32' or 'bf16', was 'int8'"
+        ConfigError, match="precision must be 'fp32' or 'bf16' for a baseline, was 'int8'"
     ):
         load_baseline(at_directory, device="cpu", precision="int8")
     with pytest.raises(ModelNotFoundError, match=r"config\.json is not there"):

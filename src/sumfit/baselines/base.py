@@ -153,10 +153,10 @@ class Baseline(ABC):
             torch.empty(0, device=found)
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
-            raise ConfigError(f"device {place!r} cannot be used here ({reason})") from error
+            raise ConfigError(f"device={place!r} cannot be used here ({reason})") from error
         chosen = precision or ("fp32" if found.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
-            raise ConfigError(f"precision of a baseline is 'fp32' or 'bf16', was {chosen!r}")
+            raise ConfigError(f"precision must be 'fp32' or 'bf16' for a baseline, was {chosen!r}")
         network = load_network(directory)
         model = ModelDirectory.open(directory, system=network.system)
         return cls(model, network, device=found, precision=chosen, batch_size=batch_size)
@@ -286,7 +286,10 @@ class Baseline(ABC):
             decode_s = (time.perf_counter() - started) / len(part)
             for (row, column, item, encode_s), one in zip(part, written, strict=True):
                 timings = {"encode": encode_s, "decode": decode_s}
-                results[row][column] = self._finish(item, one, timings)
+                try:
+                    results[row][column] = self._finish(item, one, timings)
+                except SumfitError as error:  # a unit of the caller's that fails
+                    results[row][column] = self._failed(item, error)
         return [[summary for summary in row if summary is not None] for row in results]
 
     def _want(
@@ -300,11 +303,11 @@ class Baseline(ABC):
                 max_source=self.config.max_source,
             )
             request = resolve_budget(**length, source=source.text, tokenizer=self.tokenizer)
+            wanted = Wanted(source, request)
+            if options.keep_short and request.accepts(source.text, tokenizer=self.tokenizer):
+                return self._summary(wanted, source.text, origin="source")
         except SumfitError as error:
             return Summary("", 0, "", 0, method=self.method, error=error)
-        wanted = Wanted(source, request)
-        if options.keep_short and request.accepts(source.text, tokenizer=self.tokenizer):
-            return self._summary(wanted, source.text, origin="source")
         return wanted
 
     def _finish(

@@ -155,7 +155,7 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
     Raises:
         UnknownUnitError: If there is no such unit.
         BudgetError: If ``tokens`` are asked for without a tokenizer, or a function returns
-            something other than a whole number from 0 on.
+            something other than a whole number from 0 on, or raises.
         InputError: If ``text`` is no string.
     """
     unit = get_unit(unit)
@@ -183,9 +183,14 @@ def counted(unit: Unit, function: Callable[[str], int], text: str) -> int:
         The length.
 
     Raises:
-        BudgetError: If the result is no whole number from 0 on.
+        BudgetError: If the function raises, or its result is no whole number from 0 on.
     """
-    value = function(text)
+    try:
+        value = function(text)
+    except Exception as error:
+        raise BudgetError(
+            f"unit {unit.name!r} raised {error!r} for {text[:40]!r}; catch it there"
+        ) from error
     if type(value) is int and value >= 0:
         return value
     try:

@@ -122,20 +122,18 @@ class Engine:
         except SumfitError as error:
             return Prepared(None, [error] * len(job.lengths), [None] * len(job.lengths), 0.0)
         requests: list[LengthRequest | SumfitError] = []
-        for length in job.lengths:
-            try:
-                requests.append(self.request(length, source))
-            except SumfitError as error:
-                requests.append(error)
+        graphs: list[GraphRequest | None] = []
         refusal = self._refusal(source)
-        graphs = [
-            None
-            if refusal
-            or isinstance(request, SumfitError)
-            or self._is_kept(source, request, options)
-            else self.graph_request(source, request)
-            for request in requests
-        ]
+        for length in job.lengths:
+            graph = None
+            try:
+                request = self.request(length, source)
+                if refusal is None and not self._is_kept(source, request, options):
+                    graph = self.graph_request(source, request)
+                requests.append(request)
+            except SumfitError as error:  # a limit, or a unit of the caller's that fails
+                requests.append(error)
+            graphs.append(graph)
         return Prepared(source, requests, graphs, time.perf_counter() - started, refusal)
 
     def source(self, text: object, options: Options) -> Source:
@@ -210,36 +208,39 @@ class Engine:
         """
         source = prepared.source
         make = ResultMaker(source, options, self.model.tokenizer)
-        if source is None or dag is None:
-            return [self._unsearched(make, item, prepared.refusal) for item in prepared.requests]
-        started = time.perf_counter()
-        search = self._search(source, dag, options)
-        if early is None:
-            early = self._from_one_search(search, prepared, options)
-        decode_s = timings.get("decode", 0.0) + time.perf_counter() - started
-        timings = {**timings, "decode": decode_s}
+        search = None
+        if source is not None and dag is not None:
+            started = time.perf_counter()
+            search = self._search(source, dag, options)
+            if early is None:
+                early = self._from_one_search(search, prepared, options)
+            decode_s = timings.get("decode", 0.0) + time.perf_counter() - started
+            timings = {**timings, "decode": decode_s}
+        found = early or {}
         results = []
         for place, request in enumerate(prepared.requests):
             if isinstance(request, SumfitError):
                 results.append(make.failed(request))
-            elif self._is_kept(source, request, options):
-                results.append(make.copied(request))
-            else:
-                results.append(self._decoded(search, request, early.get(place), make, timings))
+                continue
+            try:
+                if search is None:
+                    results.append(self._unsearched(make, request, prepared.refusal))
+                else:
+                    results.append(self._decoded(search, request, found.get(place), make, timings))
+            except SumfitError as error:
+                results.append(make.failed(error, request))
         return results
 
     def _unsearched(
-        self, make: ResultMaker, request: LengthRequest | SumfitError, refusal: SumfitError | None
+        self, make: ResultMaker, request: LengthRequest, refusal: SumfitError | None
     ) -> Summary:
         """The summary of a request that needs no graph, or of a text that the model cannot read."""
-        if isinstance(request, SumfitError):
-            return make.failed(request)
         assert make.source is not None
         if refusal is None or self._is_kept(make.source, request, make.options):
             return make.copied(request)
         if make.options.on_infeasible == "cut":
             return make.cut(request)
-        return make.failed(refusal, request)
+        raise refusal
 
     def _refusal(self, source: Source) -> UnsupportedScriptError | None:
         """Why the model cannot read a text: its writing system."""
@@ -265,6 +266,8 @@ class Engine:
     ) -> Summary:
         source, options = make.source, make.options
         assert source is not None
+        if self._is_kept(source, request, options):
+            return make.copied(request)
         bonus, ranking = self._bonus(request, options), self._rerankers.ranking(options)
         started = time.perf_counter()
         try:
@@ -281,7 +284,7 @@ class Engine:
             )
             if nothing_fits and options.on_infeasible == "cut":
                 return make.cut(request)
-            return make.failed(error, request)
+            raise
         decoded = time.perf_counter()
         candidates = self._rerankers.order(
             candidates, source=source.read, whole=source.text, options=options
@@ -350,12 +353,15 @@ class Engine:
             longest = source_length(item.source.text, request, self.model.tokenizer)
             search = self._search(item.source, dag, options)
             tasks[number] = BatchTask(search, request, longest, self._bonus(request, options))
-        found = decode_together(
-            list(tasks.values()),
-            n_wanted=self._rerankers.n_wanted(options),
-            ranking=self._rerankers.ranking(options),
-            device=device,
-        )
+        try:
+            found = decode_together(
+                list(tasks.values()),
+                n_wanted=self._rerankers.n_wanted(options),
+                ranking=self._rerankers.ranking(options),
+                device=device,
+            )
+        except SumfitError:
+            return {}  # each text is searched by itself and has an error of its own
         return {number: some for number, some in zip(tasks, found, strict=True) if some}
 
     def _search(self, source: Source, dag: DAG, options: Options) -> GraphSearch:
