@@ -189,6 +189,8 @@ def test_limits_gives_several_summaries_of_each_text(
     assert [[one.limit for one in row] for row in rows] == [[25, 50], [25, 50]]
     with pytest.raises(ConflictingBudgetError, match=r"limits=\[25\] and max_words=8 are two"):
         fit(list(texts), limits=[25], unit="chars", max_words=8)
+    with pytest.raises(BudgetError, match=r"^limits must be one list of .*, was \[\[30, 40\]\]; w"):
+        fit(list(texts), limits=[[30, 40]], unit="chars")
     with pytest.raises(BudgetError, match="limits= needs unit=, for example"):
         fit(texts[0], limits=[25])
 
@@ -227,6 +229,17 @@ def test_an_unusable_limit_of_several_loses_no_other(
         fit(texts[0], max_chars=limits)
     with pytest.raises(BudgetError, match="1 of 2 limits cannot be met: max_length must be a whol"):
         fit(texts[0], limits=["long", 40], unit="chars")
+    for wrong in (30, "30", b"30", {"chars": 30}):
+        for keywords in ({}, {"unit": "chars"}):
+            for given in (texts[0], list(texts)):
+                with pytest.raises(
+                    BudgetError, match=f"^limits must be .*, was {wrong!r}; write li"
+                ):
+                    fit(given, limits=wrong, **keywords)
+    with pytest.raises(BudgetError, match=r"^max_chars .*, was '30'; write 30 without quotes$"):
+        fit(texts[0], max_chars="30")
+    with pytest.raises(BudgetError, match=r"^limits is an empty list; .*, as in limits=\[30\]$"):
+        fit(texts[0], limits=[])
     with pytest.raises(EmptyInputError, match=r"^the text is empty"):
         fit(" ", max_chars=[30, 40])
 

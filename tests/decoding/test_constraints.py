@@ -460,11 +460,12 @@ def test_required_words_are_checked_before_the_search(
         settings = {"constraints": compiled, "method": method, "beam_size": 500}
         return decode(dag, unit_cost=cost, budget=LengthBudget(max=limit), **settings).best.words
 
-    with pytest.raises(ConstraintError) as caught:
-        ask(4, required=["Paris"])
-    assert str(caught.value) == (
-        "'paris' is required, but the graph has no words that spell it; drop it"
-    )
+    for phrase in ("Paris", "London \N{DOG}\u200d\N{BEER MUG}", "race ẞ"):
+        with pytest.raises(ConstraintError) as caught:
+            ask(4, required=[phrase])
+        assert str(caught.value) == (
+            f"'{phrase.split()[-1]}' is required, but the graph has no words that spell it; drop it"
+        )
     with pytest.raises(ConstraintError) as caught:
         ask(2, required=["London race", "woman"])
     assert str(caught.value) == (

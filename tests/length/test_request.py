@@ -66,7 +66,7 @@ def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
         (math.nan, "max_chars must be a whole number, was nan"),
         (math.inf, "max_chars must be a whole number, was inf"),
         (True, "max_chars must be a whole number, was True"),
-        ("60", "max_chars must be a whole number, was '60'"),
+        ("60", "max_chars must be a whole number, was '60'; write 60 without quotes"),
         ([60], "max_chars must be a whole number, was [60]"),
         (10**12, "max_chars must be at most 1000000, was 1000000000000"),
         (1_000_001, "max_chars must be at most 1000000, was 1000001"),
@@ -326,13 +326,13 @@ def test_one_limit_for_each_item() -> None:
             {"max_words": []},
             None,
             BudgetError,
-            "max_words is an empty list; give at least one limit",
+            "max_words is an empty list; give at least one limit, as in max_words=[30]",
         ),
         (
             {"limits": [], "unit": "chars"},
             2,
             BudgetError,
-            "limits is an empty list; give at least one limit",
+            "limits is an empty list; give at least one limit, as in limits=[30]",
         ),
         (
             {"limits": [30, 60]},
@@ -344,7 +344,15 @@ def test_one_limit_for_each_item() -> None:
             {"limits": 30, "unit": "chars"},
             None,
             BudgetError,
-            "limits must be a list of whole numbers, was 30",
+            "limits must be a list of whole numbers, was 30; write limits=[30, 60] and "
+            "unit='chars', or max_chars=30 for a single limit",
+        ),
+        (
+            {"max_chars": [[30, 40], [50]]},
+            2,
+            BudgetError,
+            "max_chars must be one list of whole numbers, was [[30, 40], [50]]; "
+            "write max_chars=[30, 60]",
         ),
         (
             {"limits": [30], "max_chars": 60},

@@ -193,12 +193,16 @@ class CompiledConstraints:
             body = self._folded(v)
             least = int(min(cost[v], first_cost[v]))
             price[body] = min(price.get(body, least), least)
+        asked: dict[str, str] = {}  # atom: the phrase it is of
+        for phrase, atoms in zip(self.options.required, self.required_atoms, strict=True):
+            asked.update(dict.fromkeys(atoms, phrase))
         total = 0
-        for atom in dict.fromkeys(atom for atoms in self.required_atoms for atom in atoms):
+        for atom, phrase in asked.items():
             least_cost = _least_cost(atom.encode("utf-8"), price)
             if least_cost is None:
+                word = next(word for word in phrase.split() if atom in word.casefold())
                 raise ConstraintError(
-                    f"{atom!r} is required, but the graph has no words that spell it; drop it"
+                    f"'{word}' is required, but the graph has no words that spell it; drop it"
                 )
             total += least_cost
         if total > limit:

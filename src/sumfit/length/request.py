@@ -223,10 +223,11 @@ def expand_limits(
             _conflict("limits", plain["limits"], others[0], plain[others[0]])
         values = plain.pop("limits")
         if not _is_several(values):
-            raise BudgetError(f"limits must be a list of whole numbers, was {values!r}")
+            _refuse_limits(values)
+        listed = _filled("limits", values)
         if plain.get("unit") is None:
             raise BudgetError("limits= needs unit=, for example limits=[30, 60], unit='chars'")
-        return [{**plain, "max_length": value} for value in _filled("limits", values)]
+        return [{**plain, "max_length": value} for value in listed]
     several = {
         name: _filled(name, plain[name])
         for name in LIMIT_KEYWORDS
@@ -259,8 +260,19 @@ def _is_several(value: object) -> bool:
 def _filled(name: str, values: Iterable[Any]) -> list[Any]:
     listed = list(values)
     if not listed:
-        raise BudgetError(f"{name} is an empty list; give at least one limit")
+        raise BudgetError(f"{name} is an empty list; give at least one limit, as in {name}=[30]")
+    if any(map(_is_several, listed)):
+        raise BudgetError(
+            f"{name} must be one list of whole numbers, was {listed}; write {name}=[30, 60]"
+        )
     return listed
+
+
+def _refuse_limits(value: object) -> NoReturn:
+    raise BudgetError(
+        f"limits must be a list of whole numbers, was {value!r}; write limits=[30, 60] and "
+        "unit='chars', or max_chars=30 for a single limit"
+    )
 
 
 def _known() -> str:
@@ -294,6 +306,8 @@ def _one_specification(
         wanted = minima[0].replace("min_", "max_")
         raise BudgetError(f"{minima[0]}={given[minima[0]]!r} needs a maximum; add {wanted}=")
     keyword = tops[0]
+    if keyword == "limits":
+        _refuse_limits(given[keyword])
     minimum = minima[0] if minima else None
     if minimum and keyword != minimum.replace("min_", "max_"):
         _conflict(keyword, given[keyword], minimum, given[minimum])
@@ -340,7 +354,9 @@ def _whole_number(name: str, value: Any) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise BudgetError(f"{name} must be a whole number, was {value!r}") from None
+        is_quoted = isinstance(value, str) and value.strip().isdecimal()
+        hint = f"; write {value.strip()} without quotes" if is_quoted else ""
+        raise BudgetError(f"{name} must be a whole number, was {value!r}{hint}") from None
     if number < 0:
         raise BudgetError(f"{name} must be 0 or more, was {number}")
     if number > MAX_LIMIT:

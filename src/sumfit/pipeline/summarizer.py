@@ -13,7 +13,7 @@ from typing import Any
 from sumfit.dag import DAG
 from sumfit.errors import ConfigError, InputError
 from sumfit.hypothesis import Summary
-from sumfit.length import expand_limits
+from sumfit.length import expand_limits, measure
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.engine import Engine
@@ -251,8 +251,11 @@ class Summarizer:
 
         Returns:
             The number of pieces.
+
+        Raises:
+            InputError: If ``text`` is no string.
         """
-        return len(self.tokenizer.encode(text))
+        return measure(text, "tokens", tokenizer=self.tokenizer)
 
     def describe(self) -> dict[str, Any]:
         """Describe the model and what may be asked of it, in JSON types alone.
