@@ -92,13 +92,16 @@ def apply_overrides(values: Mapping[str, Any], overrides: Sequence[str]) -> dict
     return result
 
 
-def build(cls: type[T], values: Mapping[str, Any], *, where: str = "") -> T:
+def build(
+    cls: type[T], values: Mapping[str, Any], *, where: str = "", what: str = "the recipe"
+) -> T:
     """Turn a nested mapping into a frozen dataclass and check everything on the way.
 
     Args:
         cls: A dataclass.
         values: Nested mapping, as `read_toml` gives.
         where: Dotted prefix for the messages.
+        what: What the values were read from, for the messages.
 
     Returns:
         An instance of ``cls``.
@@ -112,7 +115,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, where: str = "") -> T:
     if problems:
         head = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         lines = "\n".join(f"  {problem}" for problem in problems)
-        raise ConfigError(f"{head} in the recipe:\n{lines}")
+        raise ConfigError(f"{head} in {what}:\n{lines}")
     assert isinstance(result, cls)
     return result
 
@@ -197,7 +200,7 @@ def _set(table: Any, keys: list[str], value: Any) -> str | None:
 
 def _build(cls: Any, values: Any, where: str, problems: list[str]) -> Any:
     if not isinstance(values, Mapping):
-        problems.append(f"{where or 'the recipe'} must be a table, was {values!r}")
+        problems.append(f"{where or 'the whole'} must be a table, was {values!r}")
         return _BAD
     hints = typing.get_type_hints(cls)
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}

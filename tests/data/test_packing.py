@@ -182,6 +182,10 @@ def test_damaged_corpora_say_so(data_dir, tmp_path):
     meta.write_text(meta.read_text().replace("sumfit-corpus-1", "sumfit-corpus-9"))
     with pytest.raises(DataFormatError, match="format is 'sumfit-corpus-9'"):
         PackedCorpus.open(tmp_path, "train")
+    meta.write_text("[1]")
+    whole = r"1 problem in meta\.json:\n  the whole must be a table, was \[1\]"
+    with pytest.raises(DataFormatError, match=whole):
+        PackedCorpus.open(tmp_path, "train")
 
 
 def test_new_weights_hold_without_packing_again(data_dir, tmp_path):

@@ -242,3 +242,6 @@ def test_lists_of_an_older_format_are_made_again(place: Path, tmp_path: Path) ->
     meta.write_text(meta.read_text().replace("sumfit-nbest-2", "sumfit-nbest-1"))
     with pytest.raises(DataFormatError, match=r"'sumfit-nbest-1', .*; make the lists again"):
         read_lists(tmp_path / "l")
+    meta.write_text(json.dumps({**json.loads(meta.read_text()), "formats": 1}))
+    with pytest.raises(DataFormatError, match=r"lists: 2 problems in meta\.json:\n"):
+        read_lists(tmp_path / "l")

@@ -37,7 +37,7 @@ def nbest(
     from sumfit.training.nbest.spec import NbestSpec, with_texts
 
     values = apply_overrides({"lists": str(lists)}, settings or ())
-    spec = build(NbestSpec, with_texts(values))
+    spec = build(NbestSpec, with_texts(values), what="the settings")
     index, slash, number = shard.partition("/")
     if not (slash and index.isdigit() and number.isdigit() and int(index) < int(number)):
         raise ConfigError(f"shard must be INDEX/NUMBER such as 0/4, was {shard!r}")

@@ -223,7 +223,7 @@ def read_meta(directory: str | Path) -> CorpusMeta:
     path = Path(directory) / "meta.json"
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        return build(CorpusMeta, values)
+        return build(CorpusMeta, values, what=path.name)
     except OSError as error:
         raise DataFormatError(
             f"{directory} is not a packed corpus ({path.name}: {error.strerror}); "
@@ -257,7 +257,7 @@ def read_valid_texts(directory: str | Path) -> list[ValidText]:
     if not path.exists():
         return []
     lines = path.read_bytes().decode("utf-8").split("\n")
-    return [build(ValidText, json.loads(line)) for line in lines if line]
+    return [build(ValidText, json.loads(line), what=str(path)) for line in lines if line]
 
 
 class SplitWriter:

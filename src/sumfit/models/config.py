@@ -14,10 +14,24 @@ from typing import Any, Literal, get_args
 from sumfit.config import check_fields
 from sumfit.errors import ConfigError
 
-__all__ = ["BOS", "EOS", "FORMAT", "MASK", "N_SPECIAL", "PAD", "SYSTEMS", "DATConfig", "SystemName"]
+__all__ = [
+    "BOS",
+    "EOS",
+    "FORMAT",
+    "INSTALLED",
+    "MASK",
+    "N_SPECIAL",
+    "PAD",
+    "SYSTEMS",
+    "DATConfig",
+    "SystemName",
+]
 
 FORMAT = "sumfit-model-1"
 """What ``config.json`` of a model directory says that it is."""
+
+INSTALLED = "installed"
+"""In place of a directory of pretrained weights: those of an installed package."""
 
 PAD, BOS, EOS, MASK = 0, 1, 2, 3
 N_SPECIAL = 4  # ids below this one are never emitted by an inner vertex

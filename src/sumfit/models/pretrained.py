@@ -20,14 +20,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
-from sumfit.models.config import FORMAT
+from sumfit.models.config import FORMAT, INSTALLED
 from sumfit.models.minilm import installed_directory
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import EncoderKind
 
-__all__ = ["INSTALLED", "PretrainedEncoder", "encoder_directory", "fill_encoder", "read_encoder"]
-
-INSTALLED = "installed"
+__all__ = ["PretrainedEncoder", "encoder_directory", "fill_encoder", "read_encoder"]
 
 # Name in a Hugging Face directory -> name in our network; "{i}" is the number of a layer.
 _OUTSIDE = {

@@ -162,7 +162,8 @@ def read_training(folder: Path) -> tuple[TrainingState, dict[str, Tensor]]:
         ModelFormatError: If files are missing or damaged.
     """
     try:
-        state = build(TrainingState, json.loads((folder / "training.json").read_text("utf-8")))
+        values = json.loads((folder / "training.json").read_text("utf-8"))
+        state = build(TrainingState, values, what="training.json")
         return state, load_file(folder / "training.safetensors")
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFormatError(

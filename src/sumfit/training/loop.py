@@ -15,6 +15,7 @@ from torch import Tensor
 from sumfit.config import to_mapping
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.folds import Fold
+from sumfit.models.config import INSTALLED
 from sumfit.models.minilm import init_from_minilm
 from sumfit.models.network import Network
 from sumfit.text import Tokenizer
@@ -27,7 +28,7 @@ from sumfit.training.journal import Journal, Window
 from sumfit.training.loader import BatchStream, MicroBatch
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
-from sumfit.training.recipe import INSTALLED, Recipe
+from sumfit.training.recipe import Recipe
 from sumfit.training.stages import TrainingRun
 from sumfit.training.start import start_directory, start_fields
 from sumfit.training.systems import get_system

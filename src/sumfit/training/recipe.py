@@ -18,11 +18,10 @@ from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec, missing_files
 from sumfit.errors import ConfigError, ModelNotFoundError
-from sumfit.models.config import DATConfig, SystemName
+from sumfit.models.config import INSTALLED, DATConfig, SystemName
 from sumfit.training.start import start_directory, start_system, with_start
 
 __all__ = [
-    "INSTALLED",
     "DataSection",
     "LossSection",
     "OptimizerSection",
@@ -34,7 +33,6 @@ __all__ = [
     "recipe_problems",
 ]
 
-INSTALLED = "installed"
 T = TypeVar("T")
 
 

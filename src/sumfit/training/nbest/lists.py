@@ -248,7 +248,8 @@ def read_meta(directory: str | Path) -> ListMeta:
     """
     path = Path(directory) / "meta.json"
     try:
-        return build(ListMeta, json.loads(path.read_text(encoding="utf-8")))
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return build(ListMeta, values, what=path.name)
     except OSError as error:
         raise DataFormatError(
             f"{directory} holds no n-best lists ({path.name}: {error.strerror}); "

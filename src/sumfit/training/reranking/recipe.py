@@ -16,7 +16,8 @@ from typing import Literal
 from sumfit.config import build, read_toml
 from sumfit.errors import ConfigError
 from sumfit.losses.ranking import RankingLoss
-from sumfit.models.pretrained import INSTALLED, PretrainedEncoder
+from sumfit.models.config import INSTALLED
+from sumfit.models.pretrained import PretrainedEncoder
 from sumfit.models.reranker_config import Head, RerankerShape
 from sumfit.rerank.features import FEATURES
 from sumfit.rerank.graph import DEFAULT_WEIGHT
