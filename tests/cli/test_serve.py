@@ -91,10 +91,10 @@ def test_a_port_in_use_is_said(
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--port", "70000"], "error: port must be between 0 and 65535, was 70000"),
-        (["--queue-size", "0"], "error: queue_size must be at least 1, was 0"),
+        (["--port", "70000"], "error: --port must be between 0 and 65535, was 70000"),
+        (["--queue-size", "0"], "error: --queue-size must be at least 1, was 0"),
         (["--api-keys-file", "/no/such/file"], "error: cannot read API keys from /no/such/file"),
-        (["--log-level", "loud"], "error: log_level must be one of debug, info, warning, error"),
+        (["--log-level", "loud"], "error: --log-level must be one of debug, info, warning, error"),
     ],
 )
 def test_wrong_use_is_two(flags: list[str], message: str) -> None:

@@ -97,7 +97,7 @@ def test_validate_only_reports_every_problem_of_recipe_and_call(sumfit, recipe, 
     (tmp_path / "run" / "checkpoint-00000002" / "state.json").write_text("{}")
     call = [f"output_dir={tmp_path / 'run'}", "--device=gpu", "--workers=-1"]
     of_call = [
-        "device must be cpu, cuda or cuda:N, was 'gpu'",
+        "--device must be cpu, cuda or cuda:N, was 'gpu'",
         "--workers must be at least 0 (0 for one per processor), was -1",
     ]
     in_the_way = (
@@ -144,7 +144,9 @@ def test_a_device_that_is_not_there_is_named(sumfit, recipe, tmp_path, device):
     words = [f"output_dir={tmp_path / 'run'}", f"--device={device}"]
     result = sumfit("train", str(recipe), *words)
     assert result.code == 2
-    told = "process 0 needs GPU 99, but there are" if device == "cuda:99" else "device must be cpu"
+    told = (
+        "process 0 needs GPU 99, but there are" if device == "cuda:99" else "--device must be cpu"
+    )
     assert result.err.startswith(f"error: {told}")
     assert not (tmp_path / "run").exists()
 

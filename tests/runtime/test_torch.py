@@ -232,7 +232,7 @@ def test_batches_of_several_candidates_and_limits(
 
 
 def test_unknown_choices(model: ModelDirectory) -> None:
-    with pytest.raises(ConfigError, match=r"device 'warp' cannot be used here \("):
+    with pytest.raises(ConfigError, match=r"device='warp' cannot be used here \("):
         load_backend(model, backend="torch", device="warp")
-    with pytest.raises(ConfigError, match=r"precision of backend 'torch' is .*, was 'int8'"):
+    with pytest.raises(ConfigError, match=r"precision must be .* with backend='torch', was 'int8'"):
         load_backend(model, backend="torch", precision="int8")

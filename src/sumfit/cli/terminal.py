@@ -30,7 +30,8 @@ _INTERVAL_S = 0.1
 _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
     r"|time_limit_s|no_repeat_ngram|banned|required|on_infeasible|profile|n_workers|batch_size"
-    r"|backend|workers|processes|gpus|engine|output_field"
+    r"|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
+    r"|port|queue_size|max_batch|search_time_limit_s|max_body_bytes|max_texts|log_level"
 )
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
 _KEYWORD = re.compile(
@@ -45,6 +46,7 @@ _SWITCH = re.compile(
 )
 _OTHER_NAMES = {
     "time_limit_s": "time-limit",
+    "search_time_limit_s": "search-time-limit",
     "n_workers": "workers",
     "banned": "ban",
     "required": "require",

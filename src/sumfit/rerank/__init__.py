@@ -186,18 +186,9 @@ def get_reranker(
             from sumfit.rerank.neural import NeuralReranker
 
             return NeuralReranker(path)
+    near = difflib.get_close_matches(str(rerank).lower(), NAMES, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    other = "the directory of a trained reranker" if isinstance(rerank, str) else "a Reranker"
     raise ConfigError(
-        f"rerank is {rerank!r}, which is neither {_known()} nor the directory of a trained "
-        f"reranker{_nearest(rerank)}"
+        f"rerank must be {', '.join(map(repr, NAMES))} or {other}, was {rerank!r}{hint}"
     )
-
-
-def _known() -> str:
-    return ", ".join(map(repr, NAMES))
-
-
-def _nearest(rerank: object) -> str:
-    if not isinstance(rerank, str):
-        return " or a Reranker"
-    near = difflib.get_close_matches(rerank.lower(), NAMES, n=1)
-    return f" that exists; did you mean {near[0]!r}?" if near else " that exists"

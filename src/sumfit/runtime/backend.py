@@ -44,10 +44,12 @@ def load_backend(
     if backend == "onnx":
         if device not in (None, "cpu"):
             raise ConfigError(
-                f"backend 'onnx' runs on the CPU, device was {device!r}; use backend='torch'"
+                f"device={device!r} needs backend='torch'; backend='onnx' runs on the CPU"
             )
         if precision not in (None, "int8", "fp32"):
-            raise ConfigError(f"precision of backend 'onnx' is 'int8' or 'fp32', was {precision!r}")
+            raise ConfigError(
+                f"precision must be 'int8' or 'fp32' with backend='onnx', was {precision!r}"
+            )
         from sumfit.runtime.onnx import OnnxBackend
 
         return OnnxBackend(model, precision=precision, n_threads=n_threads)

@@ -68,11 +68,13 @@ class TorchBackend:
             torch.empty(0, device=self._device)
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
-            raise ConfigError(f"device {place!r} cannot be used here ({reason})") from error
+            raise ConfigError(f"device={place!r} cannot be used here ({reason})") from error
         chosen = precision or ("fp32" if self._device.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
             known = ", ".join(repr(name) for name in _DTYPES)
-            raise ConfigError(f"precision of backend 'torch' is one of {known}, was {chosen!r}")
+            raise ConfigError(
+                f"precision must be one of {known} with backend='torch', was {chosen!r}"
+            )
         self._precision = chosen
         self._words_per_vertex = model.config.words_per_vertex
         self._batch_size = batch_size
