@@ -74,6 +74,7 @@ def test_table_1_has_every_row_or_says_why_not(tiny_model: Path, data: Path) -> 
         left_out = table["notes"][-1]
         assert all(name in shown or name in left_out for name in rows)
         assert shown[paper.PATHMAP]["paper R-Sum"] == rows[paper.PATHMAP].rouge[3]
+        assert shown[paper.PATHMAP]["paper length"] == rows[paper.PATHMAP].length
         assert all(row["broken %"] == 0 and row["% truncate"] == 0 for row in shown.values())
         assert "budget:exactly floor(" in table["notes"][0]
 
@@ -87,6 +88,7 @@ def test_rows_are_filled_from_files_and_cut_where_too_long(
     made = tables(invoke(tiny_model, "table1", "--data", str(data), "--system", system))
     cut = [row for row in made[1]["rows"] if row["model"] == paper.AT]
     assert cut[0]["% truncate"] == 100
+    assert cut[0]["paper % truncate"] == 33.52
     assert cut[0]["broken %"] == 0
     assert not [row for row in made[0]["rows"] if row["model"] == paper.AT]
 

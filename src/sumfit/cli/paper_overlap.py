@@ -27,8 +27,8 @@ _COLUMNS = (
     "R-Sum high",
     "length",
     "broken %",
-    *(f"paper {metric}" for metric in METRICS),
 )
+_PAPER = (*(f"paper {metric}" for metric in METRICS), "paper % truncate", "paper length")
 
 
 def overlap_table(
@@ -56,6 +56,8 @@ def overlap_table(
     limits = made.limits(ratio)
     results: dict[str, RougeResult] = {}
     shown, missing, shorter = [], [], []
+    has_lengths = any(figures and figures.length is not None for figures in rows.values())
+    of_paper = _PAPER if has_lengths else _PAPER[: len(METRICS)]
     for name, figures in rows.items():
         found = _found(made, ratio, name, (settings or {}).get(name))
         if found is None:
@@ -65,9 +67,9 @@ def overlap_table(
             shorter.append(f"{name} {found.n_shorter}")
         result = rouge(found.texts, made.part.references, options=options, budget_rule=rule)
         results[name] = result
-        shown.append((name, *_cells(found, limits, result, figures)))
+        shown.append((name, *_cells(found, limits, result), *_of_paper(figures)[: len(of_paper)]))
     notes = (*_notes(made, results, shorter), *_differences(results), *left_out(missing))
-    return Table(title, _COLUMNS, tuple(shown), notes)
+    return Table(title, (*_COLUMNS, *of_paper), tuple(shown), notes)
 
 
 def _found(
@@ -81,9 +83,13 @@ def _found(
     return Row.of(made.run(ratio, own))
 
 
-def _cells(
-    found: Row, limits: Sequence[int], result: RougeResult, figures: PaperRow | None
-) -> tuple[Cell, ...]:
+def _of_paper(figures: PaperRow | None) -> tuple[Cell, ...]:
+    if figures is None:
+        return (None,) * len(_PAPER)
+    return (*figures.rouge, figures.truncated, figures.length)
+
+
+def _cells(found: Row, limits: Sequence[int], result: RougeResult) -> tuple[Cell, ...]:
     kept = fidelity(found.texts, limits=limits, truncated=found.truncated)
     total = result.scores["R-Sum"]
     return (
@@ -93,7 +99,6 @@ def _cells(
         total.high,
         kept.mean_length,
         100 * kept.violations,
-        *(figures.rouge if figures else (None,) * 4),
     )
 
 
