@@ -529,9 +529,14 @@ def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, 
         (
             {"max_chars": 60, "rerank": "MBR-best"},
             ConfigError,
-            "the directory of a trained reranker, was 'MBR-best'; did you mean 'mbr-nbest'?",
+            "rerank must be 'mbr', 'mbr-nbest', 'neural' or the directory of a trained reranker, "
+            "was 'MBR-best'; did you mean 'mbr-nbest'?",
         ),
-        ({"max_chars": 60, "rerank": 3}, ConfigError, "'neural' or a Reranker, was 3"),
+        (
+            {"max_chars": 60, "rerank": 3},
+            ConfigError,
+            "rerank must be 'mbr', 'mbr-nbest', 'neural' or a Reranker",
+        ),
         ({"max_chars": 60, "on_error": "ignore"}, ConfigError, "on_error must be 'raise' or"),
         ({"max_chars": 60, "time_limit_s": 0}, ConfigError, "time_limit_s must be above 0 seconds"),
         ({"max_chars": 60, "profile": "latin"}, ConfigError, "profile must be one of 'natural'"),
