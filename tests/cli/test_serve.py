@@ -86,6 +86,7 @@ def test_a_port_in_use_is_said(
     assert found.returncode == 1
     assert f"error: cannot listen on 127.0.0.1:{port}: " in found.stderr
     assert "Traceback" not in found.stderr
+    assert "serving on" not in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 from itertools import pairwise
@@ -214,6 +215,12 @@ def test_probes_and_metrics(client: httpx.Client) -> None:
     assert TEXT[:20] not in response.text
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/healthz", "/readyz", "/metrics"])
+def test_a_head_request_is_answered_where_a_balancer_asks(client: httpx.Client, path: str) -> None:
+    response = client.head(path)
+    assert (response.status_code, response.content) == (200, b"")
+
+
 def test_a_request_id_is_taken_over_only_when_it_is_harmless(client: httpx.Client) -> None:
     given = client.get("/healthz", headers={"x-request-id": "job-7_a.b"})
     assert given.headers["x-request-id"] == "job-7_a.b"
@@ -227,6 +234,8 @@ def test_unknown_addresses_and_methods_have_the_same_shape(client: httpx.Client)
     response = client.delete("/v1/model")
     assert error_of(response)["type"] == "method_not_allowed"
     assert response.headers["allow"] == "GET"
+    # No redirect: behind a proxy its target would be wrong.
+    assert error_of(client.post("/v1/summarize/", json={}))["type"] == "not_found"
 
 
 def test_only_json_is_read(client: httpx.Client) -> None:
@@ -234,6 +243,21 @@ def test_only_json_is_read(client: httpx.Client) -> None:
     error = error_of(response)
     assert (response.status_code, error["type"]) == (415, "unsupported_media_type")
     assert "was application/x-www-form-urlencoded" in error["message"]
+
+
+def test_a_compressed_body_is_refused_by_its_header(client: httpx.Client) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    response = client.post("/v1/summarize", content=gzip.compress(b"{}"), headers=headers)
+    error = error_of(response)
+    assert (response.status_code, error["param"]) == (415, "content-encoding")
+    assert "was encoded as 'gzip'" in error["message"]
+
+
+def test_an_empty_body_is_said_to_be_empty(client: httpx.Client) -> None:
+    response = client.post("/v1/summarize", headers={"content-type": "application/json"})
+    error = error_of(response)
+    assert (response.status_code, error["type"]) == (400, "malformed_json")
+    assert "the body is empty" in error["message"]
 
 
 def test_every_response_has_the_security_headers_and_no_cors(client: httpx.Client) -> None:
@@ -257,12 +281,43 @@ def test_cors_is_for_the_origins_named(server_summarizer: Summarizer) -> None:
     assert "access-control-allow-origin" not in bad.headers
 
 
+def test_a_page_of_a_named_origin_can_use_a_key_and_read_refusals(
+    server_summarizer: Summarizer,
+) -> None:
+    options = ServerOptions(port=0, cors_origins=("https://a.example",), api_keys=("k" * 20,))
+    origin = {"origin": "https://a.example"}
+    asked = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
+    with running(server_summarizer, options) as url:
+        with httpx.Client(base_url=url, trust_env=False, headers=origin) as client:
+            preflight = client.options("/v1/summarize", headers=asked)  # browsers send no key here
+            refused = client.post("/v1/summarize", json={"text": TEXT, "max_chars": 40})
+    assert preflight.status_code == 200
+    assert "authorization" in preflight.headers["access-control-allow-headers"].lower()
+    assert refused.status_code == 401
+    assert refused.headers["access-control-allow-origin"] == "https://a.example"
+    assert "an API key is needed" in error_of(refused)["message"]
+
+
 def test_a_foreign_host_name_is_refused_on_loopback(client: httpx.Client) -> None:
     for name, status in (("evil.example", 421), ("localhost:1", 200), ("[::1]:80", 200)):
-        response = client.get("/healthz", headers={"host": name})
+        response = client.get("/v1/model", headers={"host": name})
         assert response.status_code == status
-    error = error_of(client.get("/healthz", headers={"host": "evil.example"}))
+    error = error_of(client.get("/v1/model", headers={"host": "evil.example"}))
     assert "does not answer to the name 'evil.example'" in error["message"]
+
+
+def test_probes_are_answered_under_any_name(server_summarizer: Summarizer) -> None:
+    # A container's health check asks for 127.0.0.1, an orchestrator for the container's address.
+    options = ServerOptions(port=0, allowed_hosts=("Summaries.Example.org",))
+    with running(server_summarizer, options) as url:
+        with httpx.Client(base_url=url, trust_env=False) as client:
+            for path, status in (("/healthz", 200), ("/readyz", 200), ("/v1/model", 421)):
+                assert client.get(path).status_code == status
+            named = client.get("/v1/model", headers={"host": "summaries.example.org:443"})
+    assert named.status_code == 200
 
 
 def test_api_keys(server_summarizer: Summarizer) -> None:

@@ -11,6 +11,7 @@ import typer
 from sumfit.cli.options import ModelFlags, with_flags
 from sumfit.serving.logs import set_up_logging
 from sumfit.serving.options import ServerOptions, read_api_keys
+from sumfit.serving.server import listen
 from sumfit.serving.server import serve as run_server
 
 __all__ = ["serve"]
@@ -100,6 +101,7 @@ def serve(
     if not options.is_loopback and not options.api_keys:
         print(f"warning: anyone who reaches {options.host} can use this server", file=sys.stderr)
     set_up_logging(log_level)
+    listener, url = listen(options)
     summarizer = model.load(n_workers=1)
-    print(f"serving on http://{options.host}:{options.port}", file=sys.stderr)
-    run_server(summarizer, options)
+    print(f"serving on {url}", file=sys.stderr)
+    run_server(summarizer, options, listener)

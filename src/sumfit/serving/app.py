@@ -60,6 +60,7 @@ def create_app(summarizer: SummarizerLike, options: ServerOptions | None = None)
         description="Summaries that fit: a hard length limit in, a fluent summary out.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # behind a proxy the target would be another scheme or host
         lifespan=_lifespan(service),
         middleware=_middleware(options, metrics),
     )
@@ -102,14 +103,16 @@ class _NoModel:
 def _middleware(options: ServerOptions, metrics: Metrics) -> list[Middleware]:
     layers = [Middleware(Gate, options=options, metrics=metrics)]
     if options.cors_origins:
-        layers.append(
+        # Around the gate: a preflight request carries no key, and a page must read refusals too.
+        layers.insert(
+            0,
             Middleware(
                 CORSMiddleware,
                 allow_origins=list(options.cors_origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["authorization", "content-type", "x-api-key", "x-request-id"],
                 expose_headers=["retry-after", "x-request-id"],
-            )
+            ),
         )
     return layers
 

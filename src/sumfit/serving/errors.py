@@ -154,6 +154,8 @@ def from_validation(errors: Sequence[Mapping[str, Any]], known_fields: Sequence[
         return Problem(400, "the body is not valid JSON; send one JSON object", "malformed_json")
     names = list(dict.fromkeys(_field_name(error["loc"]) for error in errors))
     param = names[0] or None
+    if not param and first["type"] == "missing":
+        return Problem(400, "the body is empty; send one JSON object", "malformed_json")
     if first["type"] == "extra_forbidden":
         close = difflib.get_close_matches(str(first["loc"][-1]), known_fields, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "GET /docs lists the fields"

@@ -40,7 +40,8 @@ _SECURITY_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
 }
-_OPEN_ROUTES = ("/", "/healthz", "/readyz", "/docs")  # need no API key; page assets neither
+_PROBES = ("/healthz", "/readyz")  # tell nothing, and are asked for by address
+_OPEN_ROUTES = ("/", *_PROBES, "/docs")  # need no API key; page assets neither
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MAX_HEADER_BYTES = 32 * 1024
 _DRAIN_FACTOR = 4  # an oversized body is read and dropped up to this multiple of the limit
@@ -81,7 +82,7 @@ class Gate:
         scope["state"] = {**scope.get("state", {}), "request_id": exchange.request_id}
         try:
             _check_header_size(scope)
-            self._check_host(exchange.headers)
+            self._check_host(scope["path"], exchange.headers)
             self._check_key(scope["path"], exchange.headers)
             _check_media_type(scope, exchange.headers)
             body = await self._read_body(scope, receive, exchange.headers)
@@ -99,9 +100,9 @@ class Gate:
         finally:
             self._note(scope, exchange)
 
-    def _check_host(self, headers: Headers) -> None:
+    def _check_host(self, path: str, headers: Headers) -> None:
         served = self._options.served_hosts
-        if served is None:
+        if served is None or path in _PROBES:
             return
         host = headers.get("host", "")
         name = host[: host.find("]") + 1] if host.startswith("[") else host.split(":")[0]
@@ -237,6 +238,14 @@ def _check_media_type(scope: Scope, headers: Headers) -> None:
             f"the body must be application/json, was {printable(media_type, limit=80) or 'unset'}; "
             "set the content-type header",
             param="content-type",
+        )
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise Problem(
+            415,
+            f"the body must be sent as it is, was encoded as {printable(encoding, limit=80)!r}; "
+            "leave the compression out",
+            param="content-encoding",
         )
 
 

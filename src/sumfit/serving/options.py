@@ -5,7 +5,9 @@ Owns `ServerOptions` and its checks. Does not own what a request may ask for (`s
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from sumfit.processors import checked_workers
 __all__ = ["MIN_KEY_CHARS", "ServerOptions", "read_api_keys"]
 
 MIN_KEY_CHARS = 16  # shorter keys can be guessed
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -67,6 +70,18 @@ class ServerOptions:
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
         checked_workers(self.workers, name="workers")
+        for origin in self.cors_origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ConfigError(
+                    "a CORS origin must be * or scheme://host[:port] in lower case without a path, "
+                    f"as browsers send it, was {origin!r}"
+                )
+        for name in self.allowed_hosts:
+            if name != "*" and not _is_host(name):
+                raise ConfigError(
+                    "an allowed host must be a name or address without scheme, port and path, "
+                    f"was {name!r}"
+                )
         if self.max_n_best < 1:
             raise ConfigError(f"max_n_best must be at least 1, was {self.max_n_best}")
         for name in (
@@ -105,8 +120,19 @@ class ServerOptions:
         which points its own name at 127.0.0.1 cannot read from it.
         """
         if self.allowed_hosts:
-            return None if "*" in self.allowed_hosts else frozenset(self.allowed_hosts)
+            names = frozenset(name.strip("[]").lower() for name in self.allowed_hosts)
+            return None if "*" in names else names
         return _LOOPBACK if self.is_loopback else None
+
+
+def _is_host(name: str) -> bool:
+    if ":" not in name:
+        return re.fullmatch(r"[^\s/]+", name) is not None
+    try:
+        ipaddress.IPv6Address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def read_api_keys(path: str | os.PathLike[str] | None) -> tuple[str, ...]:

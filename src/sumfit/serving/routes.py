@@ -45,7 +45,7 @@ _CAUSES = {
     401: "An API key is needed, or not known.",
     408: "The body came too slowly.",
     413: "The body is too large, or holds too many texts.",
-    415: "The body is not declared as JSON.",
+    415: "The body is not declared as JSON, or is compressed.",
     421: "The host name is not served here.",
     422: "A field is unknown, wrong, or in conflict; or no summary fits.",
     429: "The queue is full; see Retry-After.",
@@ -182,10 +182,12 @@ def _add_model(router: APIRouter, service: Service) -> None:
 
 
 def _add_probes(router: APIRouter, service: Service) -> None:
+    @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz", summary="Whether the process is alive")
     async def healthz() -> Response:
         return json_response({"status": "ok"})
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get("/readyz", summary="Whether a request would be served now")
     async def readyz() -> Response:
         if not service.is_ready:
@@ -195,6 +197,7 @@ def _add_probes(router: APIRouter, service: Service) -> None:
             raise Problem(503, "the queue is full", kind="overloaded", retry_after_s=wait_s)
         return json_response({"status": "ready"})
 
+    @router.head("/metrics", include_in_schema=False)
     @router.get(
         "/metrics",
         summary="Counters in Prometheus' text format",

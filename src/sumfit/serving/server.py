@@ -18,24 +18,38 @@ from sumfit.serving.app import create_app
 from sumfit.serving.engine import SummarizerLike
 from sumfit.serving.options import ServerOptions
 
-__all__ = ["make_server", "serve"]
+__all__ = ["listen", "make_server", "serve"]
 
 _KEEP_ALIVE_S = 15
 _MAX_HEADER_BYTES = 32 * 1024
 _BACKLOG = 512
 
 
-def serve(summarizer: SummarizerLike, options: ServerOptions) -> None:
+def serve(summarizer: SummarizerLike, options: ServerOptions, listener: socket.socket) -> None:
     """Serve until the process is told to stop (SIGTERM or SIGINT), then finish what was accepted.
 
     Args:
         summarizer: The model, loaded.
-        options: Where to listen and what to accept.
+        options: What to accept.
+        listener: Where to listen, from `listen`; closed at the end.
+    """
+    with listener:
+        make_server(summarizer, options).run(sockets=[listener])
+
+
+def listen(options: ServerOptions) -> tuple[socket.socket, str]:
+    """Take the address, before the time that loading a model takes.
+
+    Args:
+        options: Where to listen.
+
+    Returns:
+        The socket, which refuses connections until `serve`, and its URL, with the port that port 0
+        was given.
 
     Raises:
         ServiceError: If the address cannot be listened on.
     """
-    server = make_server(summarizer, options)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -47,8 +61,8 @@ def serve(summarizer: SummarizerLike, options: ServerOptions) -> None:
             f"cannot listen on {options.host}:{options.port}: {error.strerror or error}; "
             "choose another --port, or stop what listens there"
         ) from error
-    with listener:
-        server.run(sockets=[listener])
+    host = f"[{options.host}]" if family == socket.AF_INET6 else options.host
+    return listener, f"http://{host}:{listener.getsockname()[1]}"
 
 
 def make_server(summarizer: SummarizerLike, options: ServerOptions) -> uvicorn.Server:
