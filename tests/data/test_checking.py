@@ -114,6 +114,23 @@ def test_a_recipe_without_validation_or_with_an_empty_file_is_reported(tmp_path)
     assert lines[-1] == "no set has a validation file: training cannot tell when to stop"
 
 
+def test_records_that_do_not_parse_are_counted_and_named(tmp_path):
+    write(tmp_path / "a.jsonl", ROWS)
+    with (tmp_path / "a.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"source": "cut off\n')
+    (tmp_path / "b.jsonl").write_text('{"text": "One.", "title": "Two"}\n', encoding="utf-8")
+    problems: list[str] = []
+    sets = [SetSpec("a", train="a.jsonl", valid="b.jsonl")]
+    lines = list(check_sets(sets, tmp_path, problems=problems))
+    assert f"a train: {len(ROWS)} pairs, 1 bad records" in lines
+    assert "a valid: 0 pairs, 1 bad records" in lines
+    missing = "b.jsonl:1: column 'source' is missing; columns here: text, title"
+    assert any(line.endswith(missing) for line in lines)
+    (problem,) = problems
+    assert problem.startswith("set a: its valid file holds no usable pair; ")
+    assert problem.endswith(missing)
+
+
 def test_validation_in_another_language_is_noticed(tmp_path):
     write(tmp_path / "a.jsonl", ROWS[:2])
     write(tmp_path / "b.jsonl", [("Der Rat tagte am Montag.", "Rat wählt neuen Mayor")])

@@ -10,7 +10,8 @@ from sumfit.errors import TrainingError
 from sumfit.training.guard import BadStepGuard
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
-from sumfit.training.recipe import LossSection, OptimizerSection
+from sumfit.training.recipe import LossSection, OptimizerSection, RunSection
+from sumfit.training.validation import autocast
 
 
 def make(log_every=4, **options):
@@ -166,3 +167,22 @@ def test_the_guard_names_items_and_stops_after_too_many_in_a_row(caplog):
     with pytest.raises(TrainingError) as caught:
         guard.check()
     assert "in 3 steps in a row, the last of them step 10 (items 110, 7" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("device", "precision", "is_on"),
+    [
+        ("cpu", "auto", False),  # bf16 takes many times as long on a CPU
+        ("cuda", "auto", True),
+        ("cpu", "bf16", True),
+        ("cuda", "fp32", False),
+    ],
+)
+def test_precision_follows_the_device_unless_it_is_given(
+    monkeypatch: pytest.MonkeyPatch, device: str, precision: str, is_on: bool
+) -> None:
+    asked: list[dict[str, object]] = []
+    monkeypatch.setattr(torch, "autocast", lambda kind, **options: asked.append(options))
+    autocast(torch.device(device), precision)
+    assert [options["enabled"] for options in asked] == [is_on]
+    assert RunSection().precision == "auto"

@@ -86,6 +86,14 @@ class FileCheck:
             if message:
                 yield f"  {message}"
 
+    def take(self, report: ReadReport) -> None:
+        """Add what reading left out.
+
+        Args:
+            report: From the reader, after the last pair.
+        """
+        self.n_bad, self.messages = report.n_skipped, report.messages[:_MAX_SHOWN]
+
 
 def check_files(
     paths: Sequence[str | Path],
@@ -121,7 +129,7 @@ def check_files(
             _refuse_lines(path)
             pairs = read_pairs(path, columns=columns, on_bad="skip", report=report)
         check = check_pairs(str(path), pairs)
-        check.n_bad, check.messages = report.n_skipped, report.messages[:_MAX_SHOWN]
+        check.take(report)
         checks.append(check)
     return checks
 
@@ -208,19 +216,22 @@ def check_sets(
         for split in ("train", "valid", "test"):
             if not spec.has(split):
                 continue
-            pairs = read_set(spec, split, data_dir, "skip")
+            report = ReadReport()
+            pairs = read_set(spec, split, data_dir, "skip", report)
             left_out: Counter[str] = Counter()
             if packer is not None and split != "test":
                 pairs = packer.through(pairs, index, split, left_out)
             check = check_pairs(f"{spec.name} {split}", pairs)
             check.left_out = left_out
+            check.take(report)
             yield from check.lines()
             checks.append(check)
             n_by_split[split] += check.n_pairs
             if check.error:
                 problems.append(f"set {spec.name}: {check.error}")
             elif not check.n_pairs:
-                problems.append(f"set {spec.name}: its {split} file holds no usable pair")
+                first = f"; {check.messages[0]}" if check.messages else ""
+                problems.append(f"set {spec.name}: its {split} file holds no usable pair{first}")
     yield from overlaps(checks)
     yield from _strange_validation(checks)
     if not problems and sets and not n_by_split["valid"]:

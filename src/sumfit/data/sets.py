@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from sumfit.data.corpus import PackedSet
-from sumfit.data.readers import Columns, Pair, file_format, read_line_pairs, read_pairs
+from sumfit.data.readers import (
+    Columns,
+    Pair,
+    ReadReport,
+    file_format,
+    read_line_pairs,
+    read_pairs,
+)
 from sumfit.data.synthetic import synthetic_pairs
 from sumfit.errors import ConfigError
 
@@ -143,7 +150,11 @@ def missing_files(sets: Sequence[SetSpec], data_dir: Path) -> list[str]:
 
 
 def read_set(
-    spec: SetSpec, split: str, data_dir: Path, on_bad: Literal["raise", "skip"]
+    spec: SetSpec,
+    split: str,
+    data_dir: Path,
+    on_bad: Literal["raise", "skip"],
+    report: ReadReport | None = None,
 ) -> Iterator[Pair]:
     """Read the pairs of one split of a set, in any format.
 
@@ -152,6 +163,7 @@ def read_set(
         split: ``train``, ``valid`` or ``test``.
         data_dir: Where relative file names start.
         on_bad: Whether a record that does not parse raises or is left out.
+        report: Counts and messages of what is left out are added here while reading.
 
     Returns:
         The pairs, lazily; none where the set lacks the split.
@@ -165,5 +177,5 @@ def read_set(
     path = getattr(spec, split)
     summaries = getattr(spec, f"{split}_summaries", "")
     if summaries:
-        return read_line_pairs(data_dir / path, data_dir / summaries)
-    return read_pairs(data_dir / path, columns=spec.columns, on_bad=on_bad)
+        return read_line_pairs(data_dir / path, data_dir / summaries, report=report)
+    return read_pairs(data_dir / path, columns=spec.columns, on_bad=on_bad, report=report)

@@ -20,6 +20,7 @@ from sumfit.training.loader import MicroBatch
 from sumfit.training.optimise import Optimiser
 from sumfit.training.recipe import Recipe
 from sumfit.training.systems import LossOptions, get_system
+from sumfit.training.validation import autocast
 
 __all__ = ["StepGradient"]
 
@@ -117,14 +118,13 @@ class StepGradient:
         torch.manual_seed(seed)
         self._generator.manual_seed(seed)
         on_device = {k: v.to(self._device, non_blocking=True) for k, v in part.tensors.items()}
-        is_bf16 = recipe.run.precision == "bf16"
         options = LossOptions(
             label_smoothing=recipe.loss.label_smoothing,
             glance_ratio=self._glance,
             ngram_weight=recipe.loss.ngram_weight,
             generator=self._generator,
         )
-        with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=is_bf16):
+        with autocast(self._device, recipe.run.precision):
             out = self._system.loss(self._model, on_device, options)
         # Gradients are summed over batches and processes, so each word of the step weighs the
         # same, whatever batch it is in.

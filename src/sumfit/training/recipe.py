@@ -187,7 +187,8 @@ class RunSection:
         max_minutes: Wall-clock limit of one call, from its start to its end; 0 for none.
         reserve_seconds: Kept free before that limit, besides the time that saving took so far.
         accumulate: Batches of each process that make one step.
-        precision: ``bf16`` autocast, or ``fp32``.
+        precision: ``bf16`` autocast, ``fp32``, or ``auto``: bf16 on a GPU, fp32 on a CPU, most of
+            which take many times as long for bf16.
         compile: Compile the model's blocks with torch.compile.
         log_every: Steps between two lines of the log.
         validate_every: Steps between two validations; 0 for only at the end.
@@ -201,7 +202,7 @@ class RunSection:
     max_minutes: float = 0.0
     reserve_seconds: float = 15.0
     accumulate: int = 1
-    precision: Literal["bf16", "fp32"] = "bf16"
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
     compile: bool = False
     log_every: int = 50
     validate_every: int = 1000

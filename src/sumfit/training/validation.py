@@ -91,7 +91,7 @@ class Validator:
 
         Args:
             model: The network; left in the mode it was in.
-            precision: ``bf16`` or ``fp32``.
+            precision: As for `autocast`.
 
         Returns:
             ``loss`` (nats per target word over all sets), ``loss/SET`` each, and where asked
@@ -182,9 +182,10 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
 
     Args:
         device: Where it runs.
-        precision: ``bf16`` or ``fp32``.
+        precision: ``bf16``, ``fp32``, or ``auto`` for bf16 on a GPU alone.
 
     Returns:
         A context manager.
     """
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
+    is_bf16 = precision == "bf16" or (precision == "auto" and device.type != "cpu")
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_bf16)

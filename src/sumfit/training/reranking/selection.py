@@ -43,7 +43,7 @@ def measure(
         batches: Size of batches.
         loss: The objective, for its value.
         selection: Weights to try.
-        precision: ``bf16`` or ``fp32``.
+        precision: As for `autocast`.
         device: Where the network is.
 
     Returns:
