@@ -80,7 +80,9 @@ def test_booleans_are_not_numbers():
 def test_a_plain_value_where_a_table_belongs_is_named():
     with pytest.raises(ConfigError, match=r"parts\[0\] must be a table, was 3"):
         build(Whole, {"steps": 1, "parts": [3]})
-    with pytest.raises(ConfigError, match="parts must be a list, was 'x'"):
+    with pytest.raises(
+        ConfigError, match=r"parts must be a list, was 'x'; write it in brackets, \['x'\]"
+    ):
         build(Whole, {"steps": 1, "parts": "x"})
 
 

@@ -250,7 +250,9 @@ def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:
     if origin is tuple:
         item_hint = typing.get_args(hint)[0]
         if not isinstance(value, list | tuple):
-            problems.append(f"{name} must be a list, was {value!r}")
+            problems.append(
+                f"{name} must be a list, was {value!r}; write it in brackets, [{value!r}]"
+            )
             return _BAD
         items = tuple(
             _convert(item_hint, item, f"{name}[{_label(item, index)}]", problems)

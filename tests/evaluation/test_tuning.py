@@ -181,3 +181,11 @@ def test_bad_options_are_named(
 def test_a_model_without_configuration_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelFormatError, match=r"cannot read .*config\.json"):
         store(tmp_path, {"chars": 1.0}, None)
+
+
+def test_the_embedded_model_is_not_rewritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="copy it with sumfit export default -o DIR"):
+        tune_command(Path("default"), tmp_path, ["none"])

@@ -51,6 +51,16 @@ def test_the_default_model_lies_inside_the_package() -> None:
     assert default_model_path().parts[-3:] == ("sumfit", "assets", "default")
 
 
+def test_the_default_model_has_a_name_unless_a_directory_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ModelDirectory.open("default").path == default_model_path()
+    (tmp_path / "default").mkdir()
+    with pytest.raises(ModelFormatError):
+        ModelDirectory.open("default")
+
+
 def test_no_directory(tmp_path: Path) -> None:
     path = tmp_path / "facebook" / "bart-large-cnn"
     with pytest.raises(ModelNotFoundError) as caught:

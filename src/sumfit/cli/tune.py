@@ -19,6 +19,7 @@ from sumfit.length import Unit, get_unit
 from sumfit.rerank import GraphMBRReranker, TuningPoint
 from sumfit.rerank import tune as tune_mbr
 from sumfit.rerank.mbr import DEFAULT_CANDIDATES
+from sumfit.runtime.directory import DEFAULT_MODEL
 from sumfit.text.split import split_words
 
 __all__ = ["tune"]
@@ -58,6 +59,11 @@ def tune(
     ] = "text",
 ) -> None:
     """Tune the length bonus of each unit and the settings of MBR on validation data."""
+    if not dry_run and str(model) == DEFAULT_MODEL and not model.exists():
+        raise ConfigError(
+            "the embedded model is not rewritten; copy it with sumfit export default -o DIR and "
+            "tune that, or use --dry-run"
+        )
     values = None if bonuses is None else _numbers(bonuses)
     wanted = [unit.strip() for unit in units.split(",") if unit.strip()]
     unknown = [unit for unit in wanted if unit not in _LIMITS]

@@ -28,7 +28,18 @@ from sumfit.text import Tokenizer
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
 
-__all__ = ["LEXICON", "RERANKER", "ModelConfig", "ModelDirectory", "default_model_path"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "LEXICON",
+    "RERANKER",
+    "ModelConfig",
+    "ModelDirectory",
+    "default_model_path",
+]
+
+DEFAULT_MODEL = "default"
+"""Names the embedded model wherever a model directory is asked for."""
+
 
 LEXICON = "lexicon.txt.xz"
 """Where in its directory a model has the words it knows."""
@@ -129,7 +140,8 @@ class ModelDirectory:
         """Read and check a model directory.
 
         Args:
-            path: The directory, or ``None`` for the embedded default model.
+            path: The directory; ``None`` for the embedded default model, and so is ``"default"``
+                where no directory has that name.
             system: Kind of model that is wanted.
 
         Returns:
@@ -203,7 +215,7 @@ class ModelDirectory:
 
 
 def _existing(path: str | os.PathLike[str] | None) -> Path:
-    if path is None:
+    if path is None or (os.fspath(path) == DEFAULT_MODEL and not Path(path).exists()):
         directory = default_model_path()
         if not (directory / "config.json").is_file():
             raise ModelNotFoundError(

@@ -12,13 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumfit.runtime.directory import LEXICON, default_model_path
+from sumfit.runtime.directory import DEFAULT_MODEL, LEXICON, default_model_path
 
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
 
 __all__ = [
-    "DEFAULT",
     "start_directory",
     "start_fields",
     "start_lexicon",
@@ -26,7 +25,6 @@ __all__ = [
     "with_start",
 ]
 
-DEFAULT = "default"
 _TUNED = ("ending", "bonus", "unit_bonus", "mbr_temperature", "scripts", "words_per_vertex")
 
 
@@ -39,7 +37,7 @@ def start_directory(model: str) -> Path:
     Returns:
         The directory, whether or not it is there.
     """
-    return default_model_path() if model == DEFAULT else Path(model)
+    return default_model_path() if model == DEFAULT_MODEL else Path(model)
 
 
 def with_start(values: Mapping[str, Any]) -> dict[str, Any]:
