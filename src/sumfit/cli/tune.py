@@ -59,16 +59,10 @@ def tune(
     ] = "text",
 ) -> None:
     """Tune the length bonus of each unit and the settings of MBR on validation data."""
-    if not dry_run and str(model) == DEFAULT_MODEL and not model.exists():
-        raise ConfigError(
-            "the embedded model is not rewritten; copy it with sumfit export default -o DIR and "
-            "tune that, or use --dry-run"
-        )
+    if not dry_run:
+        _check_own(model)
     values = None if bonuses is None else _numbers(bonuses)
-    wanted = [unit.strip() for unit in units.split(",") if unit.strip()]
-    unknown = [unit for unit in wanted if unit not in _LIMITS]
-    if unknown:
-        raise ConfigError(f"units must be among {', '.join(_LIMITS)}, was {unknown[0]!r}")
+    wanted = _units(units)
     pairs = [EvaluationSet.read(find_set(data, name), name=name, first=first) for name in sets]
     tables, chosen = [], {}
     best: TuningPoint | None = None
@@ -91,6 +85,23 @@ def tune(
     if not dry_run:
         store(model, chosen, best.temperature if best else None, weight)
     typer.echo(render(tables, format))
+
+
+def _units(text: str) -> list[str]:
+    wanted = [unit.strip() for unit in text.split(",") if unit.strip()]
+    unknown = [unit for unit in wanted if unit not in _LIMITS]
+    if unknown:
+        raise ConfigError(f"units must be among {', '.join(_LIMITS)}, was {unknown[0]!r}")
+    return wanted
+
+
+def _check_own(model: Path) -> None:
+    """Refuse the name of the embedded model, which is not the caller's to rewrite."""
+    if str(model) == DEFAULT_MODEL and not model.exists():
+        raise ConfigError(
+            "the embedded model is not rewritten; copy it with sumfit export default -o DIR and "
+            "tune that, or use --dry-run"
+        )
 
 
 def store(
