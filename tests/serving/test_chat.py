@@ -19,7 +19,8 @@ def chat(client: httpx.Client, **body: Any) -> httpx.Response:
 
 
 def test_a_limit_as_an_extra_field(client: httpx.Client, server_summarizer: Summarizer) -> None:
-    reply = chat(client, max_chars=40, temperature=0.7, user="someone").json()
+    sampling = {"temperature": 0.7, "presence_penalty": 0.5, "frequency_penalty": -1}
+    reply = chat(client, max_chars=40, user="someone", **sampling).json()
     summary = server_summarizer(TEXTS[1], max_chars=40)
     (choice,) = reply["choices"]
     assert choice["message"] == {"role": "assistant", "content": summary.text}

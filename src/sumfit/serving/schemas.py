@@ -303,6 +303,8 @@ class ChatRequest(Options):
     max_completion_tokens: Count | None = Field(None, description="same as max_tokens")
     temperature: float | None = Field(None, ge=0, le=2, description="no effect")
     top_p: float | None = Field(None, ge=0, le=1, description="no effect")
+    presence_penalty: float | None = Field(None, ge=-2, le=2, description="no effect")
+    frequency_penalty: float | None = Field(None, ge=-2, le=2, description="no effect")
     user: str | None = Field(None, max_length=256, description="no effect, not stored")
 
 
