@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sumfit.errors import BudgetError, UnknownUnitError
-from sumfit.length import FORBIDDEN, UNITS, Unit, measure, unit_costs
+from sumfit.length import FORBIDDEN, UNITS, Unit, longest_pieces, measure, unit_costs
 from sumfit.length.tweet import find_links
 from sumfit.text import normalize
 from tests.sample_texts import tiny_tokenizer
@@ -140,6 +140,19 @@ def test_costs_of_hand_made_pieces() -> None:
         costs = unit_costs(pieces, unit)
         assert costs.cost.tolist() == cost, unit
         assert costs.first_cost.tolist() == first_cost, unit
+
+
+def test_longest_pieces_are_measured_in_characters() -> None:
+    pieces = Pieces((b"", b" caf\xc3\xa9", "日本語".encode(), b"four", b" five", b"\x97", b"nine"))
+    assert longest_pieces(pieces, 3).tolist() == [1, 4, 3]
+    assert longest_pieces(pieces, 99).tolist() == [
+        1,
+        4,
+        3,
+        6,
+        2,
+    ]  # a byte inside a character has none
+    assert longest_pieces(pieces, 0).tolist() == []
 
 
 def test_a_function_is_charged_by_piece() -> None:

@@ -44,7 +44,8 @@ def make_model(**changes: int) -> DAT:
 def run(path: Path, source: torch.Tensor, mask: torch.Tensor, **more: Any) -> list[np.ndarray]:
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [value.name for value in session.get_outputs()]
-    assert names == ["top_ids", "cand_logp", "other_logp", "link_logp"]
+    assert names[:4] == ["top_ids", "cand_logp", "other_logp", "link_logp"]
+    assert names[4:] in ([], ["pinned_ids"])
     inputs = {"source_ids": source.numpy(), "vertex_mask": mask.numpy(), **more}
     return list(session.run(None, inputs))
 
@@ -114,6 +115,34 @@ def test_special_words_are_never_offered(tmp_path: Path, precision: str) -> None
     assert np.isfinite(cand_logp).all()
 
 
+@pytest.mark.parametrize("n_items", [1, 3])
+def test_pinned_words_have_their_probabilities_at_every_vertex(
+    tmp_path: Path, precision: str, n_items: int
+) -> None:
+    model, pinned = make_model(), [77, 4, 89, 31]
+    settings: dict[str, dict[str, Any]] = {
+        "none": {"words_per_vertex": M},
+        "some": {"words_per_vertex": M, "pinned_ids": pinned},
+        "every": {"words_per_vertex": 86},
+    }
+    source, mask = SOURCE[:n_items], (torch.arange(12) < N_VERTICES[:, None])[:n_items]
+    found = {}
+    for name, options in settings.items():
+        export_onnx(model, tmp_path / name, precision=precision, **options)
+        found[name] = run(tmp_path / name, source, mask)
+    *rest, ids = found["some"]
+    assert ids.tolist() == pinned
+    assert not np.isin(pinned, rest[0]).all()  # else it would show nothing
+    np.testing.assert_array_equal(rest[1][:, :, : 12 * M], found["none"][1])
+    for place in (0, 2, 3):
+        np.testing.assert_array_equal(rest[place], found["none"][place])
+    all_ids, all_logp = found["every"][:2]
+    for item in range(n_items):
+        columns = [int(np.flatnonzero(all_ids[item, 0] == word)[0]) for word in pinned]
+        expected = all_logp[item][:, columns]
+        np.testing.assert_array_equal(rest[1][item, :, 12 * M :], expected)
+
+
 def test_each_weight_is_stored_once_and_in_one_byte(tmp_path: Path) -> None:
     model = make_model()
     n_parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -145,6 +174,8 @@ def test_quantised_rows_are_within_half_a_step() -> None:
     [
         ({"words_per_vertex": 0}, r"words_per_vertex must be in 1\.\.86, was 0"),
         ({"words_per_vertex": 87}, r"words_per_vertex must be in 1\.\.86, was 87"),
+        ({"pinned_ids": [4, 3]}, r"pinned_ids must be in 4\.\.89, were \[4, 3\]"),
+        ({"pinned_ids": [90]}, r"pinned_ids must be in 4\.\.89, were \[90\]"),
         ({"precision": "int4"}, r"precision must be 'fp32' or 'int8', was 'int4'"),
     ],
 )

@@ -127,6 +127,7 @@ def test_a_model_of_something_else(copied: Path) -> None:
     [
         ({"name": 3}, r"'name' is 3, must be a str; export the model again"),
         ({"words_per_vertex": 0}, r"'words_per_vertex' is 0, must be 1 or more"),
+        ({"pinned_words": -1}, r"'pinned_words' is -1, must be 0 or more"),
         ({"ending": "dot"}, r"'ending' is 'dot', must be one of eos, any"),
         ({"bonus": {"words": "much"}}, r"'bonus\.words' is 'much', must be a number"),
         ({"unit_bonus": {"chars": None}}, r"'unit_bonus\.chars' is None, must be a number"),

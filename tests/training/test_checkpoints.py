@@ -16,6 +16,7 @@ from sumfit.errors import (
     ModelNotFoundError,
     TrainingError,
 )
+from sumfit.length import longest_pieces
 from sumfit.models import DAT, DATConfig
 from sumfit.text import Tokenizer
 from sumfit.training import checkpoints
@@ -169,3 +170,32 @@ def test_an_exported_model_predicts_what_its_averaged_weights_predict(tmp_path, 
     assert (again / "lexicon.txt.xz").read_bytes() == lexicon.read_bytes()
     with pytest.raises(ConfigError, match="precisions must be among"):
         export_model(tmp_path / "c", target, precisions=[])
+
+
+@pytest.mark.parametrize("n_pinned", [None, 0, 7])
+def test_an_exported_model_pins_its_longest_pieces(tmp_path, model, tokenizer, n_pinned):
+    from sumfit.runtime import ModelDirectory, load_backend
+    from sumfit.runtime.graph import GraphRequest
+
+    save(tmp_path / "c", model, tokenizer)
+    target = export_model(
+        tmp_path / "c", tmp_path / "m", precisions=["fp32"], words_per_vertex=1,
+        pinned_words=n_pinned,
+    )  # fmt: skip
+    directory = ModelDirectory.open(target)
+    wanted = 48 if n_pinned is None else n_pinned
+    assert directory.config.pinned_words == wanted
+    longest = longest_pieces(directory.tokenizer, wanted)
+    text = "The council met on Monday."
+    requests = [
+        GraphRequest(tuple(directory.tokenizer.encode(text[start:])), size)
+        for start, size in ((0, 16), (12, 24))
+    ]
+    graphs = load_backend(directory).graphs(requests)
+    in_torch = load_backend(directory, backend="torch", device="cpu").graphs(requests)
+    for request, dag, other in zip(requests, graphs, in_torch, strict=True):
+        assert set(longest) <= set(dag.word_ids)
+        assert dag.n_candidates <= request.n_vertices + wanted
+        assert list(other.word_ids) == list(dag.word_ids)
+        assert other.word_logp[1:-1] == pytest.approx(dag.word_logp[1:-1], abs=1e-3)
+        assert other.other_logp == pytest.approx(dag.other_logp, abs=1e-3)

@@ -58,6 +58,7 @@ def shipped(tiny_recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     )
     config = json.loads((folder / "m" / "config.json").read_text())
     config |= {"bonus": {"words": 0.7}, "words_per_vertex": 3, "scripts": ["Latin"]}
+    config["pinned_words"] = 5
     (folder / "m" / "config.json").write_text(json.dumps(config))
     return folder / "m"
 
@@ -87,7 +88,7 @@ def test_fine_tuning_a_shipped_model_needs_only_the_pairs(shipped: Path, tmp_pat
     tuned = ModelDirectory.open(target)
     assert tuned.tokenizer.fingerprint == ModelDirectory.open(shipped).tokenizer.fingerprint
     assert (tuned.config.bonus_for("words"), tuned.config.scripts) == (0.7, ("Latin",))
-    assert tuned.config.words_per_vertex == 3
+    assert (tuned.config.words_per_vertex, tuned.config.pinned_words) == (3, 5)
     assert tuned.lexicon is not None
     words = {word.decode() for word in tuned.lexicon}
     assert {"bridge", "quick", "library", "Sundays"} <= words

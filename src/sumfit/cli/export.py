@@ -36,6 +36,12 @@ def export(
         int | None,
         typer.Option(help="Words kept at each vertex of the graph; 5 by default.", min=1),
     ] = None,
+    pinned_words: Annotated[
+        int | None,
+        typer.Option(
+            help="Longest pieces kept at all vertices of the graph; 48 by default.", min=0
+        ),
+    ] = None,
     keep_weights: Annotated[
         bool, typer.Option("--keep-weights", help="Also write float16 weights, for GPUs.")
     ] = False,
@@ -49,21 +55,21 @@ def export(
     precisions: tuple[Literal["int8", "fp32"], ...] = (
         ("int8", "fp32") if precision == "both" else (precision,)
     )
-    common: dict[str, Any] = {
-        "name": name,
-        "precisions": precisions,
-        "keep_weights": keep_weights,
-    }
+    common: dict[str, Any] = {"name": name, "precisions": precisions, "keep_weights": keep_weights}
     if is_reranker(folder):
         target = export_reranker(folder, output, **common)
     else:
-        target = export_model(
-            folder, output, lexicon=lexicon, words_per_vertex=words_per_vertex, **common
-        )
-    for file in sorted(path for path in target.rglob("*") if path.is_file()):
-        mebibytes = file.stat().st_size / 2**20
-        print(f"{mebibytes:8.2f} MiB  {file.relative_to(target)}", file=sys.stderr)
+        common |= {"words_per_vertex": words_per_vertex, "pinned_words": pinned_words}
+        target = export_model(folder, output, lexicon=lexicon, **common)
+    _list_files(target)
     print(target)
+
+
+def _list_files(folder: Path) -> None:
+    """Say how large each file of a folder is."""
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        mebibytes = file.stat().st_size / 2**20
+        print(f"{mebibytes:8.2f} MiB  {file.relative_to(folder)}", file=sys.stderr)
 
 
 def _folder(checkpoint: Path, *, has_output: bool) -> Path:

@@ -6,7 +6,7 @@ totals.
 """
 
 from sumfit.length.budget import LengthBudget
-from sumfit.length.costs import FORBIDDEN, UnitCosts, unit_costs
+from sumfit.length.costs import FORBIDDEN, UnitCosts, longest_pieces, unit_costs
 from sumfit.length.presets import PRESETS, Preset, get_preset
 from sumfit.length.request import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.sms import SMSInfo, sms_info
@@ -26,6 +26,7 @@ __all__ = [
     "expand_limits",
     "get_preset",
     "get_unit",
+    "longest_pieces",
     "measure",
     "resolve_budget",
     "sms_info",

@@ -1,7 +1,7 @@
 """What each vocabulary piece costs in each unit.
 
-Owns `UnitCosts` and `unit_costs`. Decoders add these costs up; whoever returns a string measures
-it again.
+Owns `UnitCosts`, `unit_costs` and `longest_pieces`. Decoders add these costs up; whoever returns a
+string measures it again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sumfit.length.sms import GSM7
 from sumfit.length.tweet import weight_of_character
 from sumfit.length.units import UNITS, Unit, UnitLike, counted, get_unit
 
-__all__ = ["FORBIDDEN", "PieceTable", "UnitCosts", "unit_costs"]
+__all__ = ["FORBIDDEN", "PieceTable", "UnitCosts", "longest_pieces", "unit_costs"]
 
 FORBIDDEN = 2**31 - 1
 """Cost of a piece that no limit can pay for, such as one outside the SMS alphabet."""
@@ -91,6 +91,21 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike) -> UnitCosts:
         costs.first_cost.setflags(write=False)
         by_unit[unit] = costs
     return by_unit[unit]
+
+
+def longest_pieces(tokenizer: PieceTable, n: int) -> npt.NDArray[np.int64]:
+    """Find the pieces of most characters, leading space included.
+
+    Args:
+        tokenizer: Whose pieces.
+        n: How many; all pieces if there are fewer.
+
+    Returns:
+        ``(n,)`` ids, the longest first, equally long ones in the order of the vocabulary.
+    """
+    cost = unit_costs(tokenizer, "chars").cost
+    order = np.argsort(-cost, kind="stable")[:n]
+    return order[cost[order] > 0].astype(np.int64)
 
 
 class _Pieces:

@@ -4,13 +4,16 @@ Owns the translation of `sumfit.models.dat` to ONNX operators. What depends on w
 computed here once: the vertex inputs after their norm, the position part of the links.
 
 Inputs: ``source_ids`` int64 ``(B, T)``, pad 0; ``vertex_mask`` bool ``(B, S)``.
-Outputs: ``top_ids`` int64 ``(B, S, M)``, ``cand_logp`` ``(B, S, S*M)``, ``other_logp`` ``(B, S)``,
-``link_logp`` ``(B, S, S)``, float32, natural logs, ``-inf`` where a link is impossible.
+Outputs: ``top_ids`` int64 ``(B, S, M)``, ``cand_logp`` ``(B, S, S*M + P)``, ``other_logp``
+``(B, S)``, ``link_logp`` ``(B, S, S)``, float32, natural logs, ``-inf`` where a link is impossible.
+With ``P`` pinned words also ``pinned_ids`` int64 ``(P,)``: they are always the same, and the last
+``P`` columns of ``cand_logp`` are theirs.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +38,7 @@ def export_onnx(
     path: str | os.PathLike[str],
     *,
     words_per_vertex: int = 5,
+    pinned_ids: Sequence[int] = (),
     precision: str = "int8",
 ) -> None:
     """Write the network as an ONNX file for onnxruntime.
@@ -43,6 +47,7 @@ def export_onnx(
         model: The network; on any device.
         path: File to write.
         words_per_vertex: ``M``, words kept per vertex.
+        pinned_ids: ``P`` words kept everywhere, however improbable.
         precision: ``"fp32"``, or ``"int8"``: a quarter of the size, weights per output channel,
             activations per row.
 
@@ -52,18 +57,23 @@ def export_onnx(
     n_words = model.config.vocab_size - N_SPECIAL
     if not 1 <= words_per_vertex <= n_words:
         raise ConfigError(f"words_per_vertex must be in 1..{n_words}, was {words_per_vertex}")
+    if any(not N_SPECIAL <= word < model.config.vocab_size for word in pinned_ids):
+        raise ConfigError(
+            f"pinned_ids must be in {N_SPECIAL}..{model.config.vocab_size - 1}, "
+            f"were {list(pinned_ids)}"
+        )
     if precision not in ("fp32", "int8"):
         raise ConfigError(f"precision must be 'fp32' or 'int8', was {precision!r}")
     write = GraphWriter(is_int8=precision == "int8")
     network = _Network(write, model)
     memory, source_mask = network.encode()
     hidden = network.decode(memory, source_mask)
-    network.write_words(hidden, words_per_vertex)
+    network.write_words(hidden, words_per_vertex, pinned_ids)
     network.write_links(hidden)
     write.save(
         path,
         inputs=_inputs(),
-        outputs=_outputs(),
+        outputs=_outputs(has_pinned=len(pinned_ids) > 0),
         about={"format": "sumfit-onnx-1", "precision": precision},
     )
 
@@ -104,8 +114,8 @@ class _Network(BlockWriter):
             x = self.feed_forward(x, name, block)
         return x
 
-    def write_words(self, hidden: str, words_per_vertex: int) -> None:
-        """Write ``top_ids``, ``cand_logp`` and ``other_logp``."""
+    def write_words(self, hidden: str, words_per_vertex: int, pinned_ids: Sequence[int]) -> None:
+        """Write ``top_ids``, ``pinned_ids``, ``cand_logp`` and ``other_logp``."""
         write, words = self.write, self.model.embedding.weight
         logits = write.tied_logits(hidden, _WORDS, words, n_special=N_SPECIAL)
         best, top_ids = write.node("TopK", [logits, write.ints(words_per_vertex)], n_outputs=2)
@@ -114,6 +124,8 @@ class _Network(BlockWriter):
         total = write.op("Log", write.op("ReduceSum", mass, write.ints(-1), keepdims=1))
         total = write.op("Add", total, peak)
         flat = write.op("Reshape", top_ids, write.ints(0, 1, -1))
+        if pinned_ids:
+            flat = self._with_pinned(flat, pinned_ids)
         shape = write.op("Concat", write.ints(1), self.n_vertices, write.ints(1), axis=0)
         columns = write.op("Expand", flat, shape)
         chosen = write.op("GatherElements", logits, columns, axis=2)
@@ -123,6 +135,15 @@ class _Network(BlockWriter):
         write.node("Sub", [chosen, total], name="cand_logp")
         write.node("Sub", [last, write.op("Squeeze", total, write.ints(2))], name="other_logp")
         write.node("Identity", [top_ids], name="top_ids")
+
+    def _with_pinned(self, flat: str, pinned_ids: Sequence[int]) -> str:
+        """Write ``pinned_ids`` and append them to the ``(B, 1, S*M)`` words of each item."""
+        write = self.write
+        pinned = write.constant("pinned", np.array(pinned_ids, np.int64))
+        n_items = write.op("Shape", flat, end=1)
+        shape = write.op("Concat", n_items, write.ints(1, len(pinned_ids)), axis=0)
+        write.node("Identity", [pinned], name="pinned_ids")
+        return write.op("Concat", flat, write.op("Expand", pinned, shape), axis=2)
 
     def write_links(self, hidden: str) -> None:
         """Write ``link_logp``."""
@@ -193,14 +214,16 @@ def _inputs() -> list[Any]:
     ]
 
 
-def _outputs() -> list[Any]:
+def _outputs(*, has_pinned: bool) -> list[Any]:
     shapes = {
         "top_ids": ["B", "S", "M"],
-        "cand_logp": ["B", "S", "S*M"],
+        "cand_logp": ["B", "S", "S*M + P" if has_pinned else "S*M"],
         "other_logp": ["B", "S"],
         "link_logp": ["B", "S", "S"],
     }
-    kinds = {"top_ids": TensorProto.INT64}
+    if has_pinned:
+        shapes["pinned_ids"] = ["P"]
+    kinds = {"top_ids": TensorProto.INT64, "pinned_ids": TensorProto.INT64}
     return [
         helper.make_tensor_value_info(name, kinds.get(name, TensorProto.FLOAT), shape)
         for name, shape in shapes.items()

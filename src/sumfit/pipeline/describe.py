@@ -44,6 +44,7 @@ def describe(config: ModelConfig, backend: str) -> dict[str, Any]:
             "max_source": config.max_source,
             "tokenizer_sha256": config.tokenizer_sha256,
             "words_per_vertex": config.words_per_vertex,
+            "pinned_words": config.pinned_words,
             "ending": config.ending,
             "bonus": dict(config.bonus),
             "unit_bonus": dict(config.unit_bonus),

@@ -60,6 +60,7 @@ class ModelConfig:
         tokenizer_sha256: Fingerprint of the tokenizer that the network was trained with.
         max_source: Most source pieces that it was trained to read.
         words_per_vertex: ``M``, words kept per vertex in the exported graph.
+        pinned_words: ``P``, how many of the longest pieces it keeps at all vertices.
         ending: Objective the model was tuned with, ``"eos"`` or ``"any"``.
         bonus: Score added per token in the search, nats by unit name, with ``"default"``.
         unit_bonus: Score added per unit of length instead, nats by unit name.
@@ -75,6 +76,7 @@ class ModelConfig:
     tokenizer_sha256: str
     max_source: int
     words_per_vertex: int = 5
+    pinned_words: int = 0
     ending: str = "eos"
     bonus: Mapping[str, float] = field(default_factory=dict)
     unit_bonus: Mapping[str, float] = field(default_factory=dict)
@@ -265,8 +267,9 @@ def _read_config(file: Path) -> ModelConfig:
         name=_field(values, "name", str, file),
         architecture=architecture,
         tokenizer_sha256=_field(values, "tokenizer_sha256", str, file),
-        max_source=min(_positive(values, "max_source", file, default=longest), longest),
-        words_per_vertex=_positive(values, "words_per_vertex", file, default=5),
+        max_source=min(_count(values, "max_source", file, default=longest), longest),
+        words_per_vertex=_count(values, "words_per_vertex", file, default=5),
+        pinned_words=_count(values, "pinned_words", file, default=0, least=0),
         ending=_choice(values, "ending", ("eos", "any"), file),
         **bonuses,
         mbr_weight=_positive_float(values, "mbr_weight", file, default=100.0),
@@ -305,11 +308,11 @@ def _number(value: Any, key: str, file: Path) -> float:
     return float(value)
 
 
-def _positive(values: Mapping[str, Any], key: str, file: Path, default: int | None = None) -> int:
+def _count(values: Mapping[str, Any], key: str, file: Path, *, default: int, least: int = 1) -> int:
     value = _field(values, key, int, file, default)
-    if isinstance(value, bool) or value < 1:
+    if isinstance(value, bool) or value < least:
         raise ModelFormatError(
-            f"{file}: {key!r} is {value!r}, must be 1 or more; export the model again"
+            f"{file}: {key!r} is {value!r}, must be {least} or more; export the model again"
         )
     return int(value)
 

@@ -58,19 +58,21 @@ def fold(
     other_logp: npt.NDArray[np.float32],
     link_logp: npt.NDArray[np.float32],
     vocab_size: int,
+    pinned_ids: npt.NDArray[np.int64] | None = None,
 ) -> DAG:
     """Fold per-vertex best words into one table of candidates.
 
-    The candidates are the words kept at any inner vertex, each once; special pieces are dropped
-    (they may not be emitted). Time and memory ``O(S * S * M)``.
+    The candidates are the words kept at any inner vertex and the pinned ones, each once; special
+    pieces are dropped (they may not be emitted). Time and memory ``O(S * (S * M + P))``.
 
     Args:
         top_ids: ``(S, M)`` ids of the words kept at each vertex.
-        cand_logp: ``(S, S * M)`` log-probability at every vertex of every kept word, in the order
-            of ``top_ids`` flattened.
+        cand_logp: ``(S, S * M + P)`` log-probability at every vertex of every kept word, in the
+            order of ``top_ids`` flattened, then of the pinned words.
         other_logp: ``(S,)`` bound on the log-probability of any word not kept at that vertex.
         link_logp: ``(S, S)`` log-probabilities of links; ``-inf`` where ``to <= from``.
         vocab_size: ``V``.
+        pinned_ids: ``(P,)`` ids of the words kept at all vertices; ``None`` for none.
 
     Returns:
         A graph that `DAG.validate` would accept but for float noise, which is taken away.
@@ -79,11 +81,15 @@ def fold(
         GraphError: If the outputs hold NaN or no path leads to the end.
     """
     size, kept = top_ids.shape
-    inner = top_ids[1:-1].reshape(-1)
-    ids, first = np.unique(inner, return_index=True)
+    listed = top_ids[1:-1].reshape(-1)
+    n_inner = listed.size
+    if pinned_ids is not None:
+        listed = np.concatenate([listed, pinned_ids])
+    ids, first = np.unique(listed, return_index=True)
     is_word = ids >= N_SPECIAL
     ids, first = ids[is_word], first[is_word]
-    columns = first + kept  # the flattened order starts with vertex 0
+    # The flattened order starts with vertex 0, and has the last vertex before the pinned words.
+    columns = first + np.where(first < n_inner, kept, 2 * kept)
     words = np.minimum(cand_logp[:, columns], np.float32(0))
     links = np.minimum(link_logp, np.float32(0))
     words[[0, size - 1]] = -np.inf

@@ -19,6 +19,7 @@ __all__ = ["OnnxBackend"]
 
 _INPUTS = ("source_ids", "vertex_mask")
 _OUTPUTS = ("top_ids", "cand_logp", "other_logp", "link_logp")
+_PINNED = "pinned_ids"  # an output that graphs without pinned words lack
 
 
 class OnnxBackend:
@@ -59,6 +60,8 @@ class OnnxBackend:
                 f"{file} asks for {', '.join(extra)}, which this version of sumfit does not give; "
                 "export a model without it"
             )
+        has_pinned = _PINNED in [value.name for value in self._session.get_outputs()]
+        self._outputs = [*_OUTPUTS, _PINNED] if has_pinned else list(_OUTPUTS)
         self._precision = "fp32" if file.name == "model.fp32.onnx" else "int8"
 
     @property
@@ -88,8 +91,8 @@ class OnnxBackend:
         return [self._graph(request) for request in requests]
 
     def _graph(self, request: GraphRequest) -> DAG:
-        top_ids, cand_logp, other_logp, link_logp = self._session.run(
-            list(_OUTPUTS),
+        top_ids, cand_logp, other_logp, link_logp, *pinned = self._session.run(
+            self._outputs,
             {
                 "source_ids": np.asarray([request.source_ids], dtype=np.int64),
                 "vertex_mask": np.ones((1, request.n_vertices), dtype=bool),
@@ -101,4 +104,5 @@ class OnnxBackend:
             other_logp=other_logp[0],
             link_logp=link_logp[0],
             vocab_size=self._vocab_size,
+            pinned_ids=pinned[0] if pinned else None,
         )

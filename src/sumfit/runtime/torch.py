@@ -25,7 +25,7 @@ from sumfit.decoding.options import Ending
 from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, fetch, read_back, seqmap_beam_batch
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import NBest
-from sumfit.length import LengthBudget
+from sumfit.length import LengthBudget, longest_pieces
 from sumfit.models.checkpoint import load_model
 from sumfit.models.config import N_SPECIAL
 from sumfit.models.dat import DAT, vertex_ids, vertex_mask
@@ -77,6 +77,7 @@ class TorchBackend:
             )
         self._precision = chosen
         self._words_per_vertex = model.config.words_per_vertex
+        self._pinned_ids = longest_pieces(model.tokenizer, model.config.pinned_words)
         self._batch_size = batch_size
         self._network: DAT = load_model(model.path).to(self._device)
         self._words = self._network.embedding.weight.detach().to(_DTYPES[chosen])
@@ -117,15 +118,17 @@ class TorchBackend:
             for places in self._calls(requests):
                 called = [requests[place] for place in places]
                 top_ids, cand_logp, other_logp, link_logp = self._kept(called)
-                kept = top_ids.shape[2]
+                kept, n_listed = top_ids.shape[2], top_ids[0].size
                 for row, place in enumerate(places):
                     size = requests[place].n_vertices
+                    columns = np.r_[: size * kept, n_listed : cand_logp.shape[2]]
                     result[place] = fold(
                         top_ids=top_ids[row, :size],
-                        cand_logp=cand_logp[row, :size, : size * kept],
+                        cand_logp=cand_logp[row, :size, columns].T,
                         other_logp=other_logp[row, :size].copy(),
                         link_logp=link_logp[row, :size, :size],
                         vocab_size=vocab_size,
+                        pinned_ids=self._pinned_ids,
                     )
         return [result[place] for place in range(len(requests))]
 
@@ -135,8 +138,9 @@ class TorchBackend:
         logits[:, :, :N_SPECIAL] = -torch.inf
         word_logp = logits.float().log_softmax(dim=-1)
         top_logp, top_ids = word_logp.topk(self._words_per_vertex, dim=-1)
-        listed = top_ids.flatten(1)[:, None].expand(-1, top_ids.shape[1], -1)
-        cand_logp = torch.gather(word_logp, 2, listed)
+        pinned = torch.from_numpy(self._pinned_ids).to(top_ids.device).expand(len(requests), -1)
+        listed = torch.cat([top_ids.flatten(1), pinned], dim=1)
+        cand_logp = torch.gather(word_logp, 2, listed[:, None].expand(-1, top_ids.shape[1], -1))
         parts = (top_ids, cand_logp, top_logp[:, :, -1], link_logp.float())
         return tuple(part.cpu().numpy() for part in parts)
 

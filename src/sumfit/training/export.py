@@ -16,16 +16,19 @@ import torch
 from torch import Tensor
 
 from sumfit.errors import ConfigError, ModelFormatError
+from sumfit.length import longest_pieces
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
 from sumfit.runtime import LEXICON, RERANKER
+from sumfit.text import Tokenizer
 from sumfit.training.checkpoints import write_atomically
 from sumfit.training.pieces import averaged_weights
 
 __all__ = ["export_model"]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
+_PINNED_WORDS = 48
 # What the runtime reads; the recipe stays as the record of how the model was made.
 _FIELDS = (
     "name",
@@ -50,6 +53,7 @@ def export_model(
     name: str = "",
     precisions: Sequence[Literal["int8", "fp32"]] = ("int8", "fp32"),
     words_per_vertex: int | None = None,
+    pinned_words: int | None = None,
     keep_weights: bool = False,
 ) -> Path:
     """Write a model directory from the averaged weights of a checkpoint.
@@ -64,6 +68,8 @@ def export_model(
         precisions: Graphs to write.
         words_per_vertex: ``M``, words kept at each vertex; as many as the model that the training
             started from, else 5, if not given.
+        pinned_words: ``P``, how many of the longest pieces are kept at all vertices; as many as
+            that model, else 48, if not given.
         keep_weights: Also write ``model.safetensors`` (float16), for the torch backend.
 
     Returns:
@@ -80,12 +86,20 @@ def export_model(
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
     weights = averaged_weights(checkpoint)
     model, fields = _loaded(checkpoint, weights)
+    if lexicon and not Path(lexicon).is_file():
+        raise ConfigError(f"lexicon {lexicon} does not exist")
+    if not (checkpoint / "tokenizer.json").is_file():
+        raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
+    if words_per_vertex is None:
+        words_per_vertex = int(fields.get("words_per_vertex", 5))
+    if pinned_words is None:
+        pinned_words = int(fields.get("pinned_words", _PINNED_WORDS))
+    pinned_ids = longest_pieces(Tokenizer.from_file(checkpoint / "tokenizer.json"), pinned_words)
     config: dict[str, Any] = {"format": fields["format"]}
     config |= {key: fields[key] for key in _FIELDS if key in fields}
     config["name"] = name or fields.get("name", output.name)
     config["architecture"] = fields["architecture"]
-    words_per_vertex = words_per_vertex or int(fields.get("words_per_vertex", 5))
-    config["words_per_vertex"] = words_per_vertex
+    config |= {"words_per_vertex": words_per_vertex, "pinned_words": len(pinned_ids)}
 
     def fill(part: Path) -> None:
         for precision in precisions:
@@ -93,6 +107,7 @@ def export_model(
                 model,
                 part / _GRAPHS[precision],
                 words_per_vertex=words_per_vertex,
+                pinned_ids=pinned_ids.tolist(),
                 precision=precision,
             )
         text = json.dumps(config, indent=2, ensure_ascii=False)
@@ -101,10 +116,6 @@ def export_model(
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
         _take_along(checkpoint, output, part, lexicon)
 
-    if lexicon and not Path(lexicon).is_file():
-        raise ConfigError(f"lexicon {lexicon} does not exist")
-    if not (checkpoint / "tokenizer.json").is_file():
-        raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
     write_atomically(output, fill)
     return output
 

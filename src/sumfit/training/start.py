@@ -25,7 +25,15 @@ __all__ = [
     "with_start",
 ]
 
-_TUNED = ("ending", "bonus", "unit_bonus", "mbr_temperature", "scripts", "words_per_vertex")
+_TUNED = (
+    "ending",
+    "bonus",
+    "unit_bonus",
+    "mbr_temperature",
+    "scripts",
+    "words_per_vertex",
+    "pinned_words",
+)
 
 
 def start_directory(model: str) -> Path:
