@@ -25,13 +25,13 @@ from sumfit.serving.routes import (
     options_of,
     summary_or_problem,
 )
-from sumfit.serving.schemas import LENGTH_FIELDS, ChatReply, ChatRequest, ErrorReply
+from sumfit.serving.schemas import LENGTH_FIELDS, ChatReply, ChatRequest, ErrorReply, Options
 from sumfit.serving.service import Service
 
 __all__ = ["chat_router"]
 
 _OWN_NAME = "sumfit"
-_CHAT_ONLY = "model messages n stream max_completion_tokens temperature top_p user".split()
+_CHAT_ONLY = frozenset(ChatRequest.model_fields) - frozenset(Options.model_fields)
 
 
 def chat_router(service: Service) -> APIRouter:
