@@ -188,11 +188,8 @@ class CompiledConstraints:
         Raises:
             ConstraintError: If a word cannot be written, or all together cost too much.
         """
-        price: dict[bytes, int] = {}
-        for v in ids.tolist():
-            body = self._folded(v)
-            least = int(min(cost[v], first_cost[v]))
-            price[body] = min(price.get(body, least), least)
+        bodies = ((v, self._folded(v)) for v in ids.tolist())
+        price = _least_prices(bodies, cost, first_cost)
         asked: dict[str, str] = {}  # atom: the phrase it is of
         for phrase, atoms in zip(self.options.required, self.required_atoms, strict=True):
             asked.update(dict.fromkeys(atoms, phrase))
@@ -200,7 +197,7 @@ class CompiledConstraints:
         for atom, phrase in asked.items():
             least_cost = _least_cost(atom.encode("utf-8"), price)
             if least_cost is None:
-                word = next(word for word in phrase.split() if atom in word.casefold())
+                word = next((w for w in phrase.split() if atom in w.casefold()), phrase)
                 raise ConstraintError(
                     f"'{word}' is required, but the graph has no words that spell it; drop it"
                 )
@@ -234,12 +231,8 @@ class CompiledConstraints:
             return True
         if rules.words.lexicon_start.size > 1:
             return True
-        price: dict[bytes, int] = {}
-        starts = rules.pieces.body_start
-        for v in ids.tolist():
-            body = rules.pieces.body[starts[v] : starts[v + 1]].tobytes()
-            least = int(min(cost[v], first_cost[v]))
-            price[body] = min(price.get(body, least), least)
+        bodies = ((v, self._body(v)) for v in ids.tolist())
+        price = _least_prices(bodies, cost, first_cost)
         for begin, end in itertools.pairwise(rules.words.source_start.tolist()):
             least_cost = _least_cost(rules.words.source[begin:end].tobytes(), price)
             if least_cost is not None and least_cost <= limit:
@@ -263,13 +256,30 @@ class CompiledConstraints:
             flags[w] = tail == last or (not self.rules.pieces.starts[v] and last.endswith(tail))
         return flags
 
-    def _folded(self, v: int) -> bytes:
+    def _body(self, v: int) -> bytes:
         begin, end = self.rules.pieces.body_start[v : v + 2].tolist()
         body: bytes = self.rules.pieces.body[begin:end].tobytes()
+        return body
+
+    def _folded(self, v: int) -> bytes:
+        body = self._body(v)
         try:
             return body.decode("utf-8").casefold().encode("utf-8")
         except UnicodeDecodeError:
             return body
+
+
+def _least_prices(
+    bodies: Iterable[tuple[int, bytes]],
+    cost: npt.NDArray[np.int32],
+    first_cost: npt.NDArray[np.int32],
+) -> dict[bytes, int]:
+    """What the cheapest piece of each spelling costs, wherever it stands."""
+    price: dict[bytes, int] = {}
+    for v, body in bodies:
+        least = int(min(cost[v], first_cost[v]))
+        price[body] = min(price.get(body, least), least)
+    return price
 
 
 def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from sumfit.errors import BudgetError, ConflictingBudgetError
 
-__all__ = ["LengthBudget"]
+__all__ = ["LengthBudget", "whole_number"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class LengthBudget:
             value = getattr(self, name)
             if value is None:
                 continue
-            whole = _whole(name, value)
+            whole = whole_number(value)
+            if whole is None:
+                raise BudgetError(f"{name} must be a whole number, was {value!r}")
             if whole < 0:
                 raise BudgetError(f"{name} must be 0 or more, was {whole}")
             object.__setattr__(self, name, whole)
@@ -72,11 +74,16 @@ class LengthBudget:
         return f"exactly {self.high}" if self.low == self.high else f"{self.low} to {self.high}"
 
 
-def _whole(name: str, value: object) -> int:
-    """A whole number of any type, numpy's too, as Python's own."""
+def whole_number(value: object) -> int | None:
+    """Read a whole number of any type, numpy's too.
+
+    Args:
+        value: What a caller gave.
+
+    Returns:
+        The number as Python's own; ``None`` if it is none, as a truth value is.
+    """
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        return operator.index(cast(Any, value))
+        return None if isinstance(value, bool) else operator.index(cast(Any, value))
     except TypeError:
-        raise BudgetError(f"{name} must be a whole number, was {value!r}") from None
+        return None

@@ -7,7 +7,6 @@ source comes to, what prefix, suffix and reserve leave of a limit.
 from __future__ import annotations
 
 import math
-import operator
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from sumfit.errors import BudgetError, ConflictingBudgetError
-from sumfit.length.budget import LengthBudget
+from sumfit.length.budget import LengthBudget, whole_number
 from sumfit.length.presets import get_preset
 from sumfit.length.sms import GSM7
 from sumfit.length.units import Encoder, Unit, UnitLike, get_unit, measure
@@ -349,14 +348,11 @@ def _minimum(keyword: str, value: Any, limit_keyword: str, limit: int) -> int:
 
 
 def _whole_number(name: str, value: Any) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
+    number = whole_number(value)
+    if number is None:
         is_quoted = isinstance(value, str) and value.strip().isdecimal()
         hint = f"; write {value.strip()} without quotes" if is_quoted else ""
-        raise BudgetError(f"{name} must be a whole number, was {value!r}{hint}") from None
+        raise BudgetError(f"{name} must be a whole number, was {value!r}{hint}")
     if number < 0:
         raise BudgetError(f"{name} must be 0 or more, was {number}")
     if number > MAX_LIMIT:

@@ -20,7 +20,7 @@ from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
 
-__all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "counted", "get_unit", "measure"]
+__all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "checked_text", "counted", "get_unit", "measure"]
 
 # Where versions of wcwidth differ: halves of flags, skin tones, the soft hyphen.
 _FIXED_COLUMNS = (
@@ -159,9 +159,7 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
         InputError: If ``text`` is no string.
     """
     unit = get_unit(unit)
-    if not isinstance(text, str):
-        hint = "; decode it as UTF-8 first" if isinstance(text, bytes | bytearray) else ""
-        raise InputError(f"a text must be a string, was {type(text).__name__}{hint}")
+    text = checked_text(text)
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     if unit.count is None:
@@ -169,6 +167,24 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
             raise BudgetError("unit 'tokens' needs a tokenizer; give tokenizer=")
         return len(tokenizer.encode(text))
     return counted(unit, unit.count, text)
+
+
+def checked_text(text: object) -> str:
+    """Refuse what is no text.
+
+    Args:
+        text: What a caller gave.
+
+    Returns:
+        The same.
+
+    Raises:
+        InputError: If it is no string.
+    """
+    if not isinstance(text, str):
+        hint = "; decode it as UTF-8 first" if isinstance(text, bytes | bytearray) else ""
+        raise InputError(f"a text must be a string, was {type(text).__name__}{hint}")
+    return text
 
 
 def counted(unit: Unit, function: Callable[[str], int], text: str) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import difflib
 import math
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from sumfit.decoding import METHODS
 from sumfit.errors import ConfigError
+from sumfit.length.budget import whole_number
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.runtime import ModelConfig
 
@@ -147,7 +147,7 @@ class Options:
             value = getattr(self, name)
             if value is None and name in ("words_per_vertex", "max_expansions"):
                 continue
-            whole = _whole(value)
+            whole = whole_number(value)
             if whole is None or whole < 1:
                 raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
             object.__setattr__(self, name, whole)
@@ -156,7 +156,7 @@ class Options:
         if self.beam_size > _WIDEST_BEAM:
             raise ConfigError(f"beam_size must be at most {_WIDEST_BEAM}, was {self.beam_size}")
         if self.seed is not None:
-            seed = _whole(self.seed)
+            seed = whole_number(self.seed)
             if seed is None or seed < 0:
                 raise ConfigError(f"seed must be a whole number from 0 on, was {self.seed!r}")
             object.__setattr__(self, "seed", seed)
@@ -227,14 +227,6 @@ def check_profile(profile: str, config: ModelConfig) -> None:
             f"model {config.name!r} was trained on profile {known}, profile was {profile!r}; "
             "use another model"
         )
-
-
-def _whole(value: Any) -> int | None:
-    """A whole number of any type, numpy's too, as Python's own; ``None`` if it is none."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
 
 
 def _check_number(name: str, value: object) -> None:

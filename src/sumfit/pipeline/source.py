@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sumfit.errors import EmptyInputError, InputError
+from sumfit.errors import EmptyInputError
+from sumfit.length.units import checked_text
 from sumfit.text import Tokenizer, get_profile, normalize
 
 __all__ = ["Source", "prepare"]
@@ -55,10 +56,7 @@ def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int
         InputError: If it is not a string.
         EmptyInputError: If there is nothing in it but white space and control characters.
     """
-    if not isinstance(text, str):
-        hint = "; decode it as UTF-8 first" if isinstance(text, bytes | bytearray) else ""
-        raise InputError(f"a text must be a string, was {type(text).__name__}{hint}")
-    plain = str.__str__(text)  # a subclass may count, join or strip in its own way
+    plain = str.__str__(checked_text(text))  # a subclass may count, join or strip in its own way
     whole = get_profile(profile).apply_source(normalize(plain))
     if not whole:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")

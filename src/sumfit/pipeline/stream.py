@@ -43,7 +43,7 @@ def ordered_map(
     try:
         iterator = iter(items)
         broken: Exception | None = None
-        while broken is None:
+        while True:
             try:
                 item = next(iterator)
             except StopIteration:
