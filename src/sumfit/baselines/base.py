@@ -21,7 +21,7 @@ from sumfit.errors import ConfigError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.models.checkpoint import load_network
-from sumfit.models.network import Network
+from sumfit.models.network import Network, usable_device
 from sumfit.pipeline.job import Job, check_length, check_texts, jobs_of, raise_errors
 from sumfit.pipeline.options import LENGTH_KEYWORDS, check_on_error, check_profile
 from sumfit.pipeline.source import Source, prepare
@@ -147,13 +147,7 @@ class Baseline(ABC):
         """
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, was {batch_size!r}")
-        place = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            found = torch.device(place)
-            torch.empty(0, device=found)
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).splitlines()[0]
-            raise ConfigError(f"device={place!r} cannot be used here ({reason})") from error
+        found = usable_device(device)
         chosen = precision or ("fp32" if found.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
             raise ConfigError(f"precision must be 'fp32' or 'bf16' for a baseline, was {chosen!r}")

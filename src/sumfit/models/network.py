@@ -1,6 +1,7 @@
 """What every network has in common, so that training, start weights and files need not know it.
 
-Owns `Network` and the table of networks by the name of their system. Does not own any of them.
+Owns `Network`, the table of networks by the name of their system, and the choice of a device. Does
+not own any of them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from sumfit.errors import ConfigError
@@ -17,7 +19,7 @@ from sumfit.models.config import PAD, DATConfig
 if TYPE_CHECKING:
     from sumfit.models.layers import Entry
 
-__all__ = ["Network", "build_network"]
+__all__ = ["Network", "build_network", "usable_device"]
 
 # One line for each system: where its network is.
 _NETWORKS = {
@@ -108,3 +110,25 @@ def build_network(system: str, config: DATConfig) -> Network:
     module, name = _NETWORKS[system]
     network: Network = getattr(import_module(module), name)(config)
     return network
+
+
+def usable_device(device: str | None) -> torch.device:
+    """Find a device to run on, and try it.
+
+    Args:
+        device: Torch device; a GPU if there is one, else the CPU, if not given.
+
+    Returns:
+        The device.
+
+    Raises:
+        ConfigError: If it cannot be used here.
+    """
+    place = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(place)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"device={place!r} cannot be used here ({reason})") from error
+    return found

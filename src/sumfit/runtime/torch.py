@@ -29,6 +29,7 @@ from sumfit.length import LengthBudget, longest_pieces
 from sumfit.models.checkpoint import load_model
 from sumfit.models.config import N_SPECIAL
 from sumfit.models.dat import DAT, vertex_ids, vertex_mask
+from sumfit.models.network import usable_device
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import GraphRequest, fold
 
@@ -62,13 +63,7 @@ class TorchBackend:
         Raises:
             ConfigError: If device or precision cannot be used.
         """
-        place = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            self._device = torch.device(place)
-            torch.empty(0, device=self._device)
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).splitlines()[0]
-            raise ConfigError(f"device={place!r} cannot be used here ({reason})") from error
+        self._device = usable_device(device)
         chosen = precision or ("fp32" if self._device.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
             known = ", ".join(repr(name) for name in _DTYPES)
