@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sumfit.data.candidates import CandidateBatch, Candidates
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions, denoise, n_removed
+from sumfit.data.flat import gather_rows
 from sumfit.errors import ConfigError
 
 __all__ = [
@@ -104,6 +105,7 @@ class Batch:
         n_vertices: ``(B,)`` int64 graph vertices of each text, start and end included.
         vertex_mask: ``(B, S)`` bool, ``True`` = real vertex.
         items: ``(B,)`` places in the corpus.
+        candidates: Their candidates, if they are trained on.
     """
 
     source_ids: IntArray
@@ -111,6 +113,7 @@ class Batch:
     n_vertices: IntArray
     vertex_mask: npt.NDArray[np.bool_]
     items: IntArray
+    candidates: CandidateBatch | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,6 +284,7 @@ def build_batch(
     *,
     denoising: DenoiseOptions | None = None,
     rng: np.random.Generator | None = None,
+    candidates: Candidates | None = None,
 ) -> Batch:
     """Gather pairs into padded arrays.
 
@@ -290,15 +294,16 @@ def build_batch(
         options: Padding and graph rule.
         denoising: If given, targets are removed spans of the source.
         rng: Randomness of denoising.
+        candidates: If given, those of the pairs that fit into their graphs come along.
 
     Returns:
         The batch.
     """
     n_source = np.minimum(corpus.source_lengths[items], options.max_source)
-    source_ids = _gather(corpus.source_tokens, corpus.source_offsets[items], n_source)
+    source_ids = gather_rows(corpus.source_tokens, corpus.source_offsets[items], n_source)
     if denoising is None:
         n_target = corpus.target_lengths[items]
-        target_ids = _gather(corpus.target_tokens, corpus.target_offsets[items], n_target)
+        target_ids = gather_rows(corpus.target_tokens, corpus.target_offsets[items], n_target)
     else:
         rng = rng or np.random.default_rng(0)
         source_ids, target_ids = denoise(source_ids, n_source, denoising, rng)
@@ -307,12 +312,16 @@ def build_batch(
     half = max(1, options.pad_multiple // 2)
     size = int(n_vertices.max())
     size = min(-(-size // options.pad_multiple) * options.pad_multiple, options.max_vertices)
+    listed = None
+    if candidates is not None:
+        listed = candidates.gather(items, longest=n_vertices - 2, multiple=half)
     return Batch(
         source_ids=_pad_columns(source_ids, options.pad_multiple, options.max_source),
         target_ids=_pad_columns(target_ids, half, None),
         n_vertices=n_vertices,
         vertex_mask=np.arange(size) < n_vertices[:, None],
         items=items,
+        candidates=listed,
     )
 
 
@@ -344,13 +353,6 @@ def _reorder(plan: EpochPlan, rng: np.random.Generator) -> EpochPlan:
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
     places = np.repeat(plan.bounds[:-1][order], sizes) + within
     return EpochPlan(plan.items[places], starts, plan.n_targets[order], plan.is_denoising[order])
-
-
-def _gather(tokens: npt.NDArray[Any], starts: IntArray, lengths: IntArray) -> IntArray:
-    column = np.arange(max(1, int(lengths.max())))
-    real = column < lengths[:, None]
-    places = np.where(real, starts[:, None] + column, 0)
-    return np.where(real, np.asarray(tokens)[places], 0).astype(np.int64)
 
 
 def _pad_columns(ids: IntArray, multiple: int, limit: int | None) -> IntArray:

@@ -11,6 +11,7 @@ validation split also has ``texts.jsonl``.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -127,6 +128,14 @@ class PackedCorpus:
     def target_lengths(self) -> IntArray:
         """``(N,)`` pieces of each summary."""
         return np.diff(self.target_offsets)
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of the split's texts, by their lengths and sets."""
+        digest = hashlib.sha256()
+        for array in (self.source_offsets, self.target_offsets, self.set_ids):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     @classmethod
     def open(cls, directory: str | Path, split: str) -> PackedCorpus:

@@ -19,7 +19,7 @@ from sumfit.losses.glancing import choose_revealed
 from sumfit.losses.ngram import ngram_loss
 from sumfit.losses.vocab import guess_words, score_words
 
-__all__ = ["GraphModel", "LossOutput", "objective", "total_loss"]
+__all__ = ["GraphModel", "LossOutput", "objective", "smooth_nll", "total_loss"]
 
 
 class GraphModel(Protocol):
@@ -62,7 +62,7 @@ class LossOutput:
         n_nonfinite: Scalar, items left out because their loss was infinite or NaN.
         is_finite: ``(B,)`` bool, which items were kept.
         stats: Scalars worth logging: ``revealed`` and ``right`` are shares of target words,
-            present when glancing.
+            present when glancing; ``gain`` is that of `sumfit.losses.risk`.
     """
 
     loss: Tensor
@@ -128,7 +128,10 @@ def objective(
     nll, posterior = dag_nll(match_logp, links, **lengths)
     loss = nll
     if label_smoothing > 0:
-        smooth = _spread(posterior, scores.uniform_nll, glanced)
+        on_path = posterior.sum(dim=2)
+        if glanced is not None:
+            on_path = on_path.masked_fill(glanced.revealed, 0.0)
+        smooth = smooth_nll(on_path, scores.uniform_nll)
         loss = (1 - label_smoothing) * nll + label_smoothing * smooth
     if ngram_weight > 0:
         n_targets = lengths["n_targets"]
@@ -172,21 +175,26 @@ def _glance(
     return _Glanced(alignment, revealed, words, stats)
 
 
-def _spread(posterior: Tensor, uniform_nll: Tensor, glanced: _Glanced | None) -> Tensor:
-    """Return ``(B,)`` nats that the vertices on the path need for a word drawn uniformly."""
-    on_path = posterior.sum(dim=2)
-    if glanced is not None:
-        on_path = on_path.masked_fill(glanced.revealed, 0.0)
-    # where: 0 * NaN would let a bad item through.
-    return torch.where(on_path > 0, on_path * uniform_nll, 0.0).sum(dim=1)
-
-
 def _force(match_logp: Tensor, alignment: Tensor, revealed: Tensor) -> Tensor:
     """Let a revealed vertex emit its own word alone, at its present probability."""
     index = torch.arange(match_logp.shape[2], device=match_logp.device)
     is_own = alignment[..., None] == index
     forced = match_logp.detach().masked_fill(~is_own, -math.inf)
     return torch.where(revealed[..., None], forced, match_logp)
+
+
+def smooth_nll(on_path: Tensor, uniform_nll: Tensor) -> Tensor:
+    """Return what the vertices on the path need for a word drawn uniformly.
+
+    Args:
+        on_path: ``(B, S)`` posterior that each vertex is on the path, held fixed.
+        uniform_nll: ``(B, S)`` mean over all words of ``-log p``.
+
+    Returns:
+        ``(B,)`` nats.
+    """
+    # where: 0 * NaN would let a bad item through.
+    return torch.where(on_path > 0, on_path * uniform_nll, 0.0).sum(dim=1)
 
 
 def total_loss(

@@ -122,6 +122,8 @@ class StepGradient:
             label_smoothing=recipe.loss.label_smoothing,
             glance_ratio=self._glance,
             ngram_weight=recipe.loss.ngram_weight,
+            risk_weight=recipe.loss.risk_weight,
+            mass_weight=recipe.loss.mass_weight,
             generator=self._generator,
         )
         with autocast(self._device, recipe.run.precision):

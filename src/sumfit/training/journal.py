@@ -23,7 +23,7 @@ __all__ = ["Journal", "Window"]
 
 logger = logging.getLogger(__name__)
 _SUMS = (
-    *("loss", "nll", "tokens", "items", "nonfinite", "revealed", "right"),  # of a batch
+    *("loss", "nll", "tokens", "items", "nonfinite", "revealed", "right", "gain"),  # of a batch
     *("split", "grad_norm", "steps"),
 )
 
@@ -55,8 +55,10 @@ class Window:
             tokens,
             out.n_items.double(),
             out.n_nonfinite.double(),
-            out.stats.get("revealed", zero).double() * tokens,
-            out.stats.get("right", zero).double() * tokens,
+            *(
+                out.stats.get(name, zero).double() * tokens
+                for name in ("revealed", "right", "gain")
+            ),
             zero,
             zero,
             zero,
@@ -94,6 +96,7 @@ class Window:
             "nll": sums["nll"] / words,
             "revealed": sums["revealed"] / words,
             "right": sums["right"] / words,
+            "gain": sums["gain"] / words,
             "grad_norm": sums["grad_norm"] / max(1.0, sums["steps"]),
             "pairs": sums["items"],
             "nonfinite_items": sums["nonfinite"],

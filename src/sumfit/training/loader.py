@@ -29,6 +29,7 @@ from sumfit.data.batching import (
     plan_epoch,
     usable_items,
 )
+from sumfit.data.candidates import Candidates
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold, folds_of_corpus
@@ -81,7 +82,7 @@ def to_tensors(batch: Batch, *, pin: bool) -> dict[str, Tensor]:
 
     Returns:
         ``source_ids (B, T)``, ``target_ids (B, U)``, ``n_vertices (B,)`` int64,
-        ``vertex_mask (B, S)`` bool.
+        ``vertex_mask (B, S)`` bool; with candidates those of `sumfit.losses.risk` as well.
     """
     tensors = {
         "source_ids": torch.from_numpy(batch.source_ids),
@@ -89,6 +90,13 @@ def to_tensors(batch: Batch, *, pin: bool) -> dict[str, Tensor]:
         "n_vertices": torch.from_numpy(batch.n_vertices),
         "vertex_mask": torch.from_numpy(batch.vertex_mask),
     }
+    if batch.candidates is not None:
+        tensors |= {
+            "candidate_ids": torch.from_numpy(batch.candidates.ids),
+            "candidate_pieces": torch.from_numpy(batch.candidates.n_pieces),
+            "bonuses": torch.from_numpy(batch.candidates.bonuses),
+            "gains": torch.from_numpy(batch.candidates.gains),
+        }
     return {name: value.pin_memory() for name, value in tensors.items()} if pin else tensors
 
 
@@ -110,6 +118,7 @@ class BatchStream:
         piece_bytes: Sequence[bytes] = (),
         denoising: DenoiseOptions | None = None,
         denoise_share: float = 0.0,
+        candidates: Candidates | None = None,
     ) -> None:
         """Choose the usable pairs.
 
@@ -126,6 +135,7 @@ class BatchStream:
             piece_bytes: Bytes of each piece of the tokenizer, to find that fold.
             denoising: How sources are corrupted in denoising batches.
             denoise_share: Share of the epochs' batches that denoise.
+            candidates: If given, only pairs with candidates are taken, and these come along.
         """
         self._corpus = corpus
         self._options = options
@@ -138,12 +148,13 @@ class BatchStream:
         self._profiles = profiles
         self._max_pairs = max_pairs
         self._left_out = left_out
+        self._candidates = candidates
         self.items, self.dropped = usable_items(corpus, options, profiles=profiles)
         if left_out is not None:
             folds = folds_of_corpus(corpus, piece_bytes, left_out.n_folds)[self.items]
-            kept = self.items[folds != left_out.index]
-            self.dropped[f"of fold {left_out} (leave_out)"] = len(self.items) - len(kept)
-            self.items = kept
+            self._keep(folds != left_out.index, f"of fold {left_out} (leave_out)")
+        if candidates is not None:
+            self._keep(np.isin(self.items, candidates.items), "without an n-best list (lists)")
         if max_pairs and len(self.items) > max_pairs:
             drawn = np.random.default_rng((seed, 3)).choice(self.items, max_pairs, replace=False)
             self.dropped["not drawn (max_pairs)"] = len(self.items) - max_pairs
@@ -168,6 +179,8 @@ class BatchStream:
             parts["max_pairs"] = self._max_pairs
         if self._left_out is not None:
             parts["left_out"] = str(self._left_out)
+        if self._candidates is not None:
+            parts["lists"] = hashlib.sha256(self._candidates.items.tobytes()).hexdigest()
         text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -225,7 +238,19 @@ class BatchStream:
         denoising = self._denoising if plan.is_denoising[index] else None
         rng = np.random.default_rng((self._seed, epoch, 2, index))
         items = plan.batch_items(index)
-        return build_batch(self._corpus, items, self._options, denoising=denoising, rng=rng)
+        return build_batch(
+            self._corpus,
+            items,
+            self._options,
+            denoising=denoising,
+            rng=rng,
+            candidates=self._candidates,
+        )
+
+    def _keep(self, is_kept: npt.NDArray[np.bool_], reason: str) -> None:
+        """Leave pairs out and count them."""
+        self.dropped[reason] = int((~is_kept).sum())
+        self.items = self.items[is_kept]
 
     def _make_plan(self, epoch: int) -> EpochPlan:
         def plan(weights: npt.NDArray[np.float64], denoising: DenoiseOptions | None) -> EpochPlan:

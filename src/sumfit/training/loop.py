@@ -26,6 +26,7 @@ from sumfit.training.gradient import StepGradient
 from sumfit.training.guard import BadStepGuard
 from sumfit.training.journal import Journal, Window
 from sumfit.training.loader import BatchStream, MicroBatch
+from sumfit.training.nbest.candidates import read_candidates
 from sumfit.training.optimise import Optimiser, glance_ratio, learning_rate
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import Recipe
@@ -82,6 +83,7 @@ class Trainer(TrainingRun):
             piece_bytes=tokenizer.piece_bytes,
             denoising=recipe.loss.denoise,
             denoise_share=recipe.loss.denoise_share,
+            candidates=read_candidates(recipe.data.lists, corpus) if recipe.data.lists else None,
         )
         self._validator = Validator(
             recipe.corpus,

@@ -16,10 +16,11 @@ from sumfit.config import apply_overrides, build, read_toml
 from sumfit.data.batching import BatchOptions
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold
-from sumfit.data.sets import PackOptions, SetSpec, missing_files
-from sumfit.errors import ConfigError, ModelNotFoundError
-from sumfit.models.config import INSTALLED, DATConfig, SystemName
-from sumfit.training.start import start_directory, start_system, with_start
+from sumfit.data.sets import PackOptions, SetSpec
+from sumfit.errors import ConfigError
+from sumfit.models.config import DATConfig, SystemName
+from sumfit.training.recipe_files import data_problems, start_problems
+from sumfit.training.start import with_start
 
 __all__ = [
     "DataSection",
@@ -53,6 +54,8 @@ class DataSection:
             every epoch; 0 for all. For a learning curve.
         leave_out: Fold of the training pairs that is not learned from, such as ``0/2``, so that
             a reranker can be trained on what the model makes of it; empty for none.
+        lists: Directories of n-best lists of the training pairs, for ``loss.risk_weight``; pairs
+            without a list are left out, and of two lists of a pair the first counts.
         on_bad: Whether a record that does not parse stops packing or is counted.
         batch_tokens: Cost of a batch on one device, padding and S² included.
         square_tokens: S² divided by this counts as tokens.
@@ -70,6 +73,7 @@ class DataSection:
     max_valid: int = 1000
     max_pairs: int = 0
     leave_out: str = ""
+    lists: tuple[str, ...] = ()
     on_bad: Literal["raise", "skip"] = "skip"
     batch_tokens: int = 32768
     square_tokens: float = 128.0
@@ -113,6 +117,9 @@ class LossSection:
         glance_steps: Steps of the annealing; the whole run if 0.
         ngram_weight: Share of the loss given to expected bigram matches (fuzzy alignment); for a
             second stage, on a model trained without it.
+        risk_weight: Weight of the expected gain of ``data.lists`` (minimum risk); for a second
+            stage, on the model that made them.
+        mass_weight: Weight of keeping those candidates likely.
         denoise_share: Share of the batches that rebuild removed spans of their sources.
         denoise: How those are corrupted.
     """
@@ -122,6 +129,8 @@ class LossSection:
     glance_end: float = 0.1
     glance_steps: int = 0
     ngram_weight: float = 0.0
+    risk_weight: float = 0.0
+    mass_weight: float = 0.0
     denoise_share: float = 0.0
     denoise: DenoiseOptions = field(default_factory=DenoiseOptions)
 
@@ -131,8 +140,9 @@ class LossSection:
                 raise ConfigError(f"{name} must be between 0 and 1, was {getattr(self, name)}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), was {self.label_smoothing}")
-        if self.glance_steps < 0:
-            raise ConfigError(f"glance_steps must be 0 or more, was {self.glance_steps}")
+        for name in ("glance_steps", "risk_weight", "mass_weight"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"{name} must be 0 or more, was {getattr(self, name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +316,7 @@ class Recipe:
                 f"length, so it must be 0, was {self.model.n_limit_buckets}; leave it out, or set "
                 "system to at-leninfo"
             )
+        problems += _risk_problems(self)
         if self.seed < 0:
             problems.append(f"seed is {self.seed}, but has to be 0 or more")  # a key, no option
         if problems:
@@ -358,8 +369,8 @@ class Recipe:
         Returns:
             One sentence for each problem; files of sets count only if there is no corpus yet.
         """
-        problems = _data_problems(self.data, Path(self.data_dir), self.corpus)
-        return problems + _start_problems(self.start, self.system)
+        problems = data_problems(self.data, Path(self.data_dir), self.corpus)
+        return problems + start_problems(self.start, self.system)
 
     def with_vocab(self, vocab_size: int) -> Recipe:
         """Fix the number of pieces, known once there is a tokenizer.
@@ -423,11 +434,36 @@ def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str
     # The recipe is wrong, but parts of it may be right enough for their files to be looked at.
     data = _part(DataSection, values, "data")
     data_dir = values.get("data_dir", "")
-    if data is not None and not data.corpus and isinstance(data_dir, str):
-        problems += _data_problems(data, Path(data_dir), None)
+    if data is not None and isinstance(data_dir, str):
+        corpus = Path(data.corpus) if data.corpus else None
+        problems += data_problems(data, Path(data_dir), corpus)
     start, system = _part(StartSection, values, "start"), values.get("system", "dat")
     if start is not None and system in get_args(SystemName):
-        problems += _start_problems(start, system)
+        problems += start_problems(start, system)
+    return problems
+
+
+def _risk_problems(recipe: Recipe) -> list[str]:
+    """What does not go together with n-best lists, or with their weights."""
+    loss, problems = recipe.loss, list[str]()
+    weights = f"loss.risk_weight {loss.risk_weight:g} and loss.mass_weight {loss.mass_weight:g}"
+    if not recipe.data.lists:
+        if loss.risk_weight or loss.mass_weight:
+            problems.append(
+                f"{weights} are of n-best lists, but data.lists names none; make lists with "
+                "sumfit nbest, or set both to 0"
+            )
+        return problems
+    if not (loss.risk_weight or loss.mass_weight):
+        problems.append(
+            "data.lists are read for loss.risk_weight and loss.mass_weight, but both are 0; set "
+            "one of them, or leave data.lists out"
+        )
+    if recipe.system != "dat":
+        problems.append(f"data.lists are for system dat alone, was {recipe.system}; leave them out")
+    for name in ("glance_start", "glance_end", "ngram_weight", "denoise_share"):
+        if value := getattr(loss, name):
+            problems.append(f"loss.{name} must be 0 with data.lists, was {value:g}")
     return problems
 
 
@@ -436,41 +472,6 @@ def _part(kind: type[T], values: Mapping[str, Any], name: str) -> T | None:
         return build(kind, values.get(name, {}), where=name)
     except ConfigError:
         return None
-
-
-def _data_problems(data: DataSection, data_dir: Path, corpus: Path | None) -> list[str]:
-    """What is wrong with the files of the sets and the tokenizer; nothing if there is a corpus."""
-    if corpus is not None and (corpus / "meta.json").exists():
-        return []
-    problems = []
-    if data.corpus and not data.sets:
-        problems.append(f"data.corpus {corpus} is not a packed corpus")
-    problems += missing_files(data.sets, data_dir)
-    if data.tokenizer and not Path(data.tokenizer).exists():
-        problems.append(f"data.tokenizer {data.tokenizer} does not exist")
-    return problems
-
-
-def _start_problems(start: StartSection, system: str) -> list[str]:
-    """What is wrong with the weights that a run is to start from."""
-    problems = []
-    if start.minilm == INSTALLED:
-        from sumfit.models.minilm import installed_directory
-
-        try:
-            installed_directory()
-        except ModelNotFoundError as error:
-            problems.append(f"start.minilm: {error}")
-    elif start.minilm and not Path(start.minilm).exists():
-        problems.append(f"start.minilm {start.minilm} does not exist")
-    if start.model and not start_directory(start.model).exists():
-        problems.append(f"start.model {start.model} does not exist")
-    elif start.model and (found := start_system(start.model)) != system:
-        problems.append(
-            f"start.model {start.model} holds a model of the system {found!r}, but "
-            f"{system!r} is wanted; give a model of that system, or change system"
-        )
-    return problems
 
 
 def _filled(values: dict[str, Any], path: str | Path) -> dict[str, Any]:

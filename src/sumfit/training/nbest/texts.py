@@ -134,10 +134,7 @@ class Texts:
         used = np.unique(corpus.set_ids[keep])
         sets = [corpus.meta.sets[index] for index in used]
         self.profiles = tuple(sorted({entry.profile for entry in sets}))
-        digest = hashlib.sha256()
-        for array in (corpus.source_offsets, corpus.target_offsets, corpus.set_ids):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = corpus.fingerprint
         names = ", ".join(f"{entry.name} ({entry.profile})" for entry in sets)
         part = f", fold {spec.fold}" if spec.fold else ""
         self.about = f"{spec.split} split{part}: {names}"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from sumfit.data.flat import gather_rows
 from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.models.reranker_config import RerankerShape
 from sumfit.rerank.graph import DEFAULT_WEIGHT, mbr_places
@@ -157,20 +158,20 @@ class ListData:
         places, there = self._candidates(numbers)
         pad = self.shape.pad_id
         lists = self._places[numbers]
-        source = _gather(
+        source = gather_rows(
             self._source_ids,
             self._source_starts[lists],
             self.source_lengths[numbers],
-            _PAD_SOURCE,
-            pad,
+            multiple=_PAD_SOURCE,
+            pad=pad,
         )
         lengths = np.where(there, self._lengths[places], 0)
-        flat = _gather(
+        flat = gather_rows(
             self._candidate_ids,
             self._candidate_starts[places].ravel(),
             lengths.ravel(),
-            _PAD_CANDIDATE,
-            pad,
+            multiple=_PAD_CANDIDATE,
+            pad=pad,
         )
         values = {
             name: self.per_candidate(name, numbers)
@@ -345,14 +346,3 @@ def _starts(lengths: npt.NDArray[Any]) -> IntArray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[:-1], dtype=np.int64)])[
         : len(lengths)
     ]
-
-
-def _gather(
-    flat: npt.NDArray[Any], starts: IntArray, lengths: IntArray, multiple: int, pad: int
-) -> IntArray:
-    """Rows of a flat array as one padded array, ``(B, T)`` int64."""
-    width = -(-int(lengths.max(initial=1)) // multiple) * multiple
-    columns = np.arange(width)
-    there = columns < lengths[:, None]
-    places = np.where(there, starts[:, None] + columns, 0)
-    return np.where(there, flat[places], pad).astype(np.int64)

@@ -30,12 +30,16 @@ class LossOptions:
         label_smoothing: Share of the probability spread over all words.
         glance_ratio: Share of wrong words revealed; only where the system glances.
         ngram_weight: Share of the loss given to bigram matches; only for graphs.
+        risk_weight: Weight of the expected gain of candidates; only for graphs.
+        mass_weight: Weight of what all candidates together have lost; only for graphs.
         generator: Randomness of the loss; the global one if ``None``.
     """
 
     label_smoothing: float = 0.0
     glance_ratio: float = 0.0
     ngram_weight: float = 0.0
+    risk_weight: float = 0.0
+    mass_weight: float = 0.0
     generator: torch.Generator | None = None
 
 

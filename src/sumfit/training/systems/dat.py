@@ -8,6 +8,7 @@ from torch import Tensor
 
 from sumfit.data.batching import Batch
 from sumfit.losses.objective import LossOutput, objective
+from sumfit.losses.risk import risk_objective
 from sumfit.models.dat import DAT
 from sumfit.models.network import Network
 from sumfit.text import Tokenizer
@@ -25,7 +26,7 @@ class DATSystem(System):
     def loss(
         self, network: Network, batch: Mapping[str, Tensor], options: LossOptions
     ) -> LossOutput:
-        """Return the loss of a batch; see `sumfit.losses.objective`.
+        """Return the loss of a batch; see `sumfit.losses.objective`, and `risk` for candidates.
 
         Args:
             network: A DAT.
@@ -36,6 +37,14 @@ class DATSystem(System):
             Loss and counts.
         """
         assert isinstance(network, DAT)
+        if "candidate_ids" in batch:
+            return risk_objective(
+                network,
+                batch,
+                risk_weight=options.risk_weight,
+                mass_weight=options.mass_weight,
+                label_smoothing=options.label_smoothing,
+            )
         return objective(
             network,
             batch,
