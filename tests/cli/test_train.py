@@ -132,6 +132,21 @@ def test_validate_only_reports_every_problem_of_recipe_and_call(sumfit, recipe, 
     ]
 
 
+def test_validate_only_reports_lists_and_what_does_not_go_with_them(sumfit, recipe, tmp_path):
+    packed = sumfit("data", "pack", str(recipe), "-o", str(tmp_path / "c"), "--workers=1")
+    assert packed.code == 0, packed.err
+    words = [f'data.lists=["{tmp_path}"]', f"data.corpus={tmp_path / 'c'}"]
+    words += ["loss.risk_weight=1", "loss.glance_start=0", "--validate-only"]
+    result = sumfit("train", str(recipe), *words)
+    assert result.code == 2
+    assert result.err.splitlines() == [
+        "error: 1 problem in the recipe:",
+        "  loss.glance_end must be 0 with data.lists, was 0.1",
+        f"data.lists {tmp_path}: {tmp_path} holds no n-best lists (meta.json: No such file or "
+        "directory); make them with: sumfit nbest",
+    ]
+
+
 def test_validate_only_misses_weights_that_are_not_installed(sumfit, recipe, monkeypatch):
     monkeypatch.setattr("sumfit.models.minilm._PACKAGE", "no_such_package")
     result = sumfit("train", str(recipe), "start.minilm=installed", "--validate-only")

@@ -86,6 +86,17 @@ def test_the_papers_recipe_is_complete_and_the_released_one_differs_as_documente
         assert recipe.run.accumulate * recipe.data.batch_tokens // 2 == tokens
 
 
+@pytest.mark.parametrize("name", ["dat-ngram", "dat-risk"])
+def test_a_second_stage_has_the_data_and_the_network_of_the_first(name):
+    first, second = (
+        load_recipe(next(path for path in RECIPES if path.stem == stem))
+        for stem in ("dat-default", name)
+    )
+    names = [[(entry.name, entry.profile) for entry in each.data.sets] for each in (first, second)]
+    assert names[0] == names[1]
+    assert dataclasses.replace(second.model, dropout=first.model.dropout) == first.model
+
+
 def test_sections_report_their_own_problems_together(tmp_path):
     path = tmp_path / "bad.toml"
     path.write_text(
