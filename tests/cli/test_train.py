@@ -269,6 +269,16 @@ def test_errors_name_the_remedy(sumfit, recipe, tmp_path):
     assert nothing.err == f"error: {tmp_path} holds no model.safetensors; give a checkpoint\n"
 
 
+def test_export_averages_summarizers_alone(sumfit, tmp_path):
+    target = str(tmp_path / "m")
+    result = sumfit("export", "default", "-o", target, "--average-with", "default")
+    assert result.code != 0
+    assert "holds no model.safetensors: weights that were read back from a graph" in result.err
+    result = sumfit("export", "default/reranker", "-o", target, "--average-with", "default")
+    assert result.code != 0
+    assert not (tmp_path / "m").exists()
+
+
 def test_export_of_the_embedded_model_gives_its_weights(sumfit, tmp_path):
     words = ("--keep-weights", "--precision", "int8")
     result = sumfit("export", "default", "-o", str(tmp_path / "m"), *words)

@@ -199,3 +199,47 @@ def test_an_exported_model_pins_its_longest_pieces(tmp_path, model, tokenizer, n
         assert list(other.word_ids) == list(dag.word_ids)
         assert other.word_logp[1:-1] == pytest.approx(dag.word_logp[1:-1], abs=1e-3)
         assert other.other_logp == pytest.approx(dag.other_logp, abs=1e-3)
+
+
+def test_an_export_can_average_several_checkpoints(tmp_path, model, tokenizer):
+    save(tmp_path / "a", model, tokenizer)
+    (tmp_path / "a" / "reranker").mkdir()
+    for name in ("b", "c"):
+        with torch.no_grad():
+            for weights in model.parameters():
+                weights.add_(torch.randn_like(weights) / 10)
+        save(tmp_path / name, model, tokenizer)
+    folders = [tmp_path / name for name in "abc"]
+    target = export_model(
+        folders[0],
+        tmp_path / "m",
+        precisions=["fp32"],
+        keep_weights=True,
+        average_with=folders[1:],
+    )
+    parts = [load_file(folder / "model.safetensors") for folder in folders]
+    kept = load_file(target / "model.safetensors")
+    for name, value in parts[0].items():
+        mean = (value + parts[1][name] + parts[2][name]) / 3
+        torch.testing.assert_close(kept[name].float(), mean, rtol=2e-3, atol=2e-3)
+    assert not (target / "reranker").exists()  # it learned from lists of other weights
+    assert (export_model(folders[0], tmp_path / "n", precisions=["fp32"]) / "reranker").is_dir()
+
+
+def test_checkpoints_that_cannot_be_averaged_are_refused(tmp_path, model, tokenizer):
+    save(tmp_path / "a", model, tokenizer)
+    wider = DAT(DATConfig(vocab_size=model.config.vocab_size, **SMALL | {"ffn_width": 16}))
+    save(tmp_path / "wider", wider, tokenizer)
+    save(tmp_path / "other", model, tokenizer)
+    Tokenizer.train(["Trains stop on Tuesday."] * 3, vocab_size=280).save(
+        tmp_path / "other" / "tokenizer.json"
+    )
+    (tmp_path / "graph").mkdir()
+    for name, error, message in (
+        ("wider", IncompatibleModelError, "wider has another architecture than .*a$"),
+        ("other", IncompatibleModelError, "other has another tokenizer than .*a$"),
+        ("graph", ModelFormatError, "graph holds no model.safetensors: .* exported from$"),
+    ):
+        with pytest.raises(error, match=message):
+            export_model(tmp_path / "a", tmp_path / "m", average_with=[tmp_path / name])
+    assert not (tmp_path / "m").exists()

@@ -45,6 +45,14 @@ def export(
     keep_weights: Annotated[
         bool, typer.Option("--keep-weights", help="Also write float16 weights, for GPUs.")
     ] = False,
+    average_with: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="CHECKPOINT",
+            help="Export the mean of the weights of CHECKPOINT and this one, of a run that started "
+            "from the same weights; may be given several times.",
+        ),
+    ] = None,
 ) -> None:
     """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch."""
     from sumfit.training.export import export_model
@@ -57,10 +65,13 @@ def export(
     )
     common: dict[str, Any] = {"name": name, "precisions": precisions, "keep_weights": keep_weights}
     if is_reranker(folder):
+        if average_with:
+            raise ConfigError("--average-with is for summarizers, and this is a reranker")
         target = export_reranker(folder, output, **common)
     else:
         common |= {"words_per_vertex": words_per_vertex, "pinned_words": pinned_words}
-        target = export_model(folder, output, lexicon=lexicon, **common)
+        others = [_folder(place, has_output=True) for place in average_with or ()]
+        target = export_model(folder, output, lexicon=lexicon, average_with=others, **common)
     _list_files(target)
     print(target)
 

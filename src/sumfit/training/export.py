@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from sumfit.errors import ConfigError, ModelFormatError
+from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError
 from sumfit.length import longest_pieces
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
 from sumfit.models.dat import DAT
@@ -25,7 +26,7 @@ from sumfit.text import Tokenizer
 from sumfit.training.checkpoints import write_atomically
 from sumfit.training.pieces import averaged_weights
 
-__all__ = ["export_model"]
+__all__ = ["export_model", "mean_weights"]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
 _PINNED_WORDS = 48
@@ -55,10 +56,12 @@ def export_model(
     words_per_vertex: int | None = None,
     pinned_words: int | None = None,
     keep_weights: bool = False,
+    average_with: Sequence[str | Path] = (),
 ) -> Path:
     """Write a model directory from the averaged weights of a checkpoint.
 
-    What is exported again, such as the embedded model, takes its reranker along.
+    What is exported again, such as the embedded model, takes its reranker along, unless its
+    weights change.
 
     Args:
         checkpoint: A checkpoint folder, ``best``, or pieces joined again.
@@ -71,20 +74,24 @@ def export_model(
         pinned_words: ``P``, how many of the longest pieces are kept at all vertices; as many as
             that model, else 48, if not given.
         keep_weights: Also write ``model.safetensors`` (float16), for the torch backend.
+        average_with: Further checkpoints of runs that started from the same weights. What is
+            exported is the mean of all, each with the same share (Wortsman et al. 2022, "Model
+            soups"); settings and files beside the weights are those of ``checkpoint``.
 
     Returns:
         The directory.
 
     Raises:
         ConfigError: If no precision, or one that is unknown, is asked for.
-        ModelFormatError: If the checkpoint lacks a file or is damaged.
-        IncompatibleModelError: If it is of a system other than the DAT.
+        ModelFormatError: If a checkpoint lacks a file or is damaged.
+        IncompatibleModelError: If one is of a system other than the DAT, or the checkpoints to
+            average differ in architecture or tokenizer.
     """
     checkpoint, output = Path(checkpoint), Path(output)
     unknown = [value for value in precisions if value not in _GRAPHS]
     if unknown or not precisions:
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
-    weights = averaged_weights(checkpoint)
+    weights = mean_weights([checkpoint, *map(Path, average_with)])
     model, fields = _loaded(checkpoint, weights)
     if lexicon and not Path(lexicon).is_file():
         raise ConfigError(f"lexicon {lexicon} does not exist")
@@ -115,9 +122,52 @@ def export_model(
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
         _take_along(checkpoint, output, part, lexicon)
+        if average_with:  # a reranker belongs to the weights whose lists it learned from
+            shutil.rmtree(part / RERANKER, ignore_errors=True)
 
     write_atomically(output, fill)
     return output
+
+
+def mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
+    """Average the weights of checkpoints.
+
+    Args:
+        checkpoints: One or more checkpoint folders.
+
+    Returns:
+        A state dict; of a single checkpoint its own.
+
+    Raises:
+        ModelFormatError: If one of several has no weights of its own, only a graph.
+        IncompatibleModelError: If they differ in architecture or tokenizer.
+    """
+    first = checkpoints[0]
+    weights = averaged_weights(first)
+    if len(checkpoints) == 1:
+        return weights
+    sums = {name: value.double() for name, value in weights.items()}
+    for place in checkpoints:
+        if not (place / "model.safetensors").is_file():
+            raise ModelFormatError(
+                f"{place} holds no model.safetensors: weights that were read back from a graph "
+                "cannot be averaged with others; give the checkpoint it was exported from"
+            )
+        _require_alike(first, place)
+        if place is not first:
+            for name, value in averaged_weights(place).items():
+                sums[name] += value.double()
+    return {name: (value / len(checkpoints)).float() for name, value in sums.items()}
+
+
+def _require_alike(first: Path, other: Path) -> None:
+    """Refuse checkpoints whose weights do not mean the same."""
+    shapes = [replace(read_architecture(place), dropout=0.0) for place in (first, other)]
+    if shapes[0] != shapes[1]:
+        raise IncompatibleModelError(f"{other} has another architecture than {first}")
+    tokenizers = [(place / "tokenizer.json").read_bytes() for place in (first, other)]
+    if tokenizers[0] != tokenizers[1]:
+        raise IncompatibleModelError(f"{other} has another tokenizer than {first}")
 
 
 def _take_along(checkpoint: Path, output: Path, part: Path, lexicon: str | Path | None) -> None:
