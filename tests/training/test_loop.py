@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +69,72 @@ def test_checkpoints_in_the_way_are_not_overwritten(tiny_recipe, tmp_path):
         run(tiny_recipe, tmp_path, "run.max_steps=2")
     again = run(tiny_recipe, tmp_path, "run.max_steps=3", resume=True)
     assert again.step == 3
+
+
+def cut(file):
+    file.write_bytes(file.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "reason"),
+    [
+        ("model.safetensors", cut, r"model\.safetensors is damaged \("),
+        ("model.safetensors", Path.unlink, r"model\.safetensors is not there"),
+        ("training.safetensors", cut, "cannot be resumed from: "),
+        ("training.json", Path.unlink, r"cannot be resumed from: .*training\.json"),
+        ("config.json", cut, r"config\.json is damaged \("),
+    ],
+)
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
+    tiny_recipe, tmp_path, caplog, file, damage, reason
+):
+    run(tiny_recipe, tmp_path, "run.max_steps=3", "run.save_every=2", "run.keep_last=2")
+    damage(tmp_path / "checkpoint-00000003" / file)
+    caplog.set_level("INFO")
+    again = run(tiny_recipe, tmp_path, "run.max_steps=4", resume=True)
+    assert again.step == 4
+    (warning,) = [r.getMessage() for r in caplog.records if "is damaged, going on" in r.msg]
+    assert re.search(f"checkpoint-00000003 is damaged, going on from an earlier.*{reason}", warning)
+    assert re.search(r"resuming from .*checkpoint-00000002\n", caplog.text)
+
+
+def test_passing_over_a_damaged_checkpoint_is_resuming_without_it(tiny_recipe, tmp_path):
+    run(tiny_recipe, tmp_path / "mended", "run.max_steps=4", "run.save_every=2")
+    shutil.copytree(tmp_path / "mended", tmp_path / "whole")
+    shutil.rmtree(tmp_path / "whole" / "checkpoint-00000004")
+    cut(tmp_path / "mended" / "checkpoint-00000004" / "training.safetensors")
+    for name in ("whole", "mended"):
+        run(tiny_recipe, tmp_path / name, "run.max_steps=6", resume=True)
+    whole, mended = (
+        load_file(tmp_path / name / "checkpoint-00000006" / "model.safetensors")
+        for name in ("whole", "mended")
+    )
+    for name, value in whole.items():
+        assert torch.equal(value, mended[name]), name
+
+
+def test_a_damaged_checkpoint_is_not_kept_in_place_of_an_intact_one(tiny_recipe, tmp_path):
+    words = ["run.save_every=2", "run.keep_last=1"]
+    run(tiny_recipe, tmp_path, "run.max_steps=2", *words)
+    shutil.copytree(tmp_path / "checkpoint-00000002", tmp_path / "checkpoint-00000007")
+    cut(tmp_path / "checkpoint-00000007" / "model.safetensors")
+    run(tiny_recipe, tmp_path, "run.max_steps=4", *words, resume=True)
+    assert [folder.name[-1] for folder in checkpoints.folders(tmp_path)] == ["4", "7"]
+    run(tiny_recipe, tmp_path, "run.max_steps=8", *words, resume=True)
+    assert [folder.name[-1] for folder in checkpoints.folders(tmp_path)] == ["7", "8"]
+
+
+def test_without_an_intact_checkpoint_all_are_named(tiny_recipe, tmp_path):
+    run(tiny_recipe, tmp_path, "run.max_steps=3", "run.save_every=2")
+    cut(tmp_path / "checkpoint-00000002" / "model.safetensors")
+    (tmp_path / "checkpoint-00000003" / "training.json").unlink()
+    with pytest.raises(ModelFormatError) as caught:
+        run(tiny_recipe, tmp_path, resume=True)
+    first, *reasons, advice = str(caught.value).splitlines()
+    assert first == f"no checkpoint in {tmp_path} is intact:"
+    assert re.match(r"checkpoint-00000003: .* cannot be resumed from: ", reasons[0])
+    assert re.match(r"checkpoint-00000002: .*model\.safetensors is damaged", reasons[1])
+    assert advice == ("put an intact copy of one back, or move them away to train from the start")
 
 
 def test_resuming_another_architecture_is_refused(tiny_recipe, tmp_path):

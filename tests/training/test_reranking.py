@@ -326,6 +326,22 @@ def test_a_resumed_run_is_the_run_that_was_never_stopped(place: Path, tmp_path: 
     assert again.scores["r_sum"] == whole.scores["r_sum"]
 
 
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
+    place: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for steps in (1, 2):
+        settings = recipe(place, tmp_path, steps=steps)
+        train_reranker(settings, device="cpu", n_workers=1, resume=True)
+    (tmp_path / "checkpoint-00000002" / "model.safetensors").write_bytes(b"")
+    caplog.set_level("INFO")
+    settings = recipe(place, tmp_path, steps=3)
+    again = train_reranker(settings, device="cpu", n_workers=1, resume=True)
+    assert again is not None
+    assert again.step == 3
+    assert "checkpoint-00000002 is damaged, going on from an earlier one" in caplog.text
+    assert f"resuming from {tmp_path / 'checkpoint-00000001'}" in caplog.text
+
+
 def shape_of(place: Path, **changes: Any) -> Any:
     from sumfit.models.pretrained import read_encoder
     from sumfit.training.reranking.recipe import NetworkSection

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from sumfit.training.loader import Position
 
 __all__ = [
     "TrainingState",
+    "folders",
     "latest",
     "load_training",
     "read_training",
@@ -167,7 +168,7 @@ def read_training(folder: Path) -> tuple[TrainingState, dict[str, Tensor]]:
         return state, load_file(folder / "training.safetensors")
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFormatError(
-            f"{folder} cannot be resumed from: {error}; remove it to resume from an earlier one"
+            f"{folder} cannot be resumed from: {error}; copy it again, or take another one"
         ) from error
 
 
@@ -180,18 +181,37 @@ def latest(output: Path) -> Path | None:
     Returns:
         Its folder; ``None`` if there is none.
     """
-    found = _folders(output)
+    found = folders(output)
     return found[-1] if found else None
 
 
-def clear_old(output: Path, *, keep: int) -> None:
+def folders(output: Path) -> list[Path]:
+    """List the checkpoints of a run, damaged or not.
+
+    Args:
+        output: Output directory of the run.
+
+    Returns:
+        Their folders, that of the most steps last.
+    """
+    if not output.is_dir():
+        return []
+    matches = [(_FOLDER.fullmatch(name), output / name) for name in os.listdir(output)]
+    found = [(int(match.group(1)), path) for match, path in matches if match]
+    return [path for _, path in sorted(found)]
+
+
+def clear_old(output: Path, *, keep: int, damaged: Collection[Path] = ()) -> None:
     """Remove all but the last checkpoints.
 
     Args:
         output: Output directory of the run.
         keep: How many to keep.
+        damaged: Folders to leave alone and not to count: one of them may be of more steps than
+            those that are written now, and must not be kept in their place.
     """
-    for folder in _folders(output)[:-keep]:
+    intact = [folder for folder in folders(output) if folder not in damaged]
+    for folder in intact[:-keep]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -227,11 +247,3 @@ def load_into(folder: Path, model: Network) -> None:
     read_architecture(folder)
     require_system(folder, model.system)
     fill_network(model, folder)
-
-
-def _folders(output: Path) -> list[Path]:
-    if not output.is_dir():
-        return []
-    matches = [(_FOLDER.fullmatch(name), output / name) for name in os.listdir(output)]
-    found = [(int(match.group(1)), path) for match, path in matches if match]
-    return [path for _, path in sorted(found)]

@@ -34,8 +34,8 @@ def train(
 
     Args:
         recipe: The recipe.
-        resume: Go on from the last checkpoint in the output directory, if there is one. Without
-            it a directory that holds checkpoints is refused.
+        resume: Go on from the last intact checkpoint in the output directory, if there is one.
+            Without it a directory that holds checkpoints is refused.
         device: ``cpu``, ``cuda`` or ``cuda:N``; the best there is if empty.
         n_workers: Worker processes for packing, if the corpus is not there yet.
         on_progress: Called in the first process when the log is written.
@@ -46,6 +46,7 @@ def train(
     Raises:
         ConfigError: If data files are missing, checkpoints are in the way, there is no such device
             or the number of workers makes no sense; all is listed.
+        ModelFormatError: If there are checkpoints to resume from but all are damaged.
         TrainingError: If the gradient stays non-finite, memory runs out or a file cannot be
             written.
     """

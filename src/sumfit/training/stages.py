@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from sumfit.errors import ModelFormatError, ModelNotFoundError
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock, Timed
@@ -96,12 +97,13 @@ class TrainingRun(ABC):
         self._state = TrainingState(plan=plan)
         self._scores: dict[str, float] = {}
         self._validated_at = -1
+        self._damaged: dict[Path, str] = {}
 
     def run(self, *, resume: bool, on_progress: OnProgress | None = None) -> TrainResult:
         """Train until something ends it, then validate and save.
 
         Args:
-            resume: Go on from the last checkpoint, if there is one.
+            resume: Go on from the last checkpoint that is intact, if there is any checkpoint.
             on_progress: Called in the first process when the log is written.
 
         Returns:
@@ -109,8 +111,8 @@ class TrainingRun(ABC):
         """
         recipe: RunRecipe = self._recipe
         output = recipe.output
-        if resume and (folder := checkpoints.latest(output)) is not None:
-            self._restore(folder)
+        if resume:
+            self._resume()
         if recipe.run.compile:
             self.model.compile_blocks()  # type: ignore[operator]
         if self._processes.is_first:
@@ -230,11 +232,39 @@ class TrainingRun(ABC):
             return
         output = self._recipe.output
         with self._clock.timing("save"):
-            self._write(output / f"checkpoint-{self._state.step:08d}", with_training=True)
-            checkpoints.clear_old(output, keep=self._recipe.run.keep_last)
+            folder = output / f"checkpoint-{self._state.step:08d}"
+            self._write(folder, with_training=True)
+            self._damaged.pop(folder, None)
+            keep = self._recipe.run.keep_last
+            checkpoints.clear_old(output, keep=keep, damaged=self._damaged)
 
-    def _restore(self, folder: Path) -> None:
-        state, tensors = self._load(folder)
+    def _resume(self) -> None:
+        """Go on from the newest checkpoint that all processes can read, if there is any."""
+        output: Path = self._recipe.output
+        for folder in reversed(checkpoints.folders(output)):
+            loaded, problem = None, "another process cannot read it"
+            try:
+                loaded = self._load(folder)
+            except (ModelFormatError, ModelNotFoundError) as error:
+                problem = str(error)
+            (is_damaged,) = self._processes.max_of([float(loaded is None)])
+            if loaded is None or is_damaged:
+                self._damaged[folder] = problem
+                continue
+            if self._processes.is_first:
+                for one, why in self._damaged.items():
+                    logger.warning("%s is damaged, going on from an earlier one: %s", one, why)
+            self._restore(folder, *loaded)
+            return
+        if self._damaged:
+            reasons = "\n".join(f"{one.name}: {why}" for one, why in self._damaged.items())
+            raise ModelFormatError(
+                f"no checkpoint in {output} is intact:\n{reasons}\n"
+                "put an intact copy of one back, or move them away to train from the start"
+            )
+
+    def _restore(self, folder: Path, state: TrainingState, tensors: dict[str, Tensor]) -> None:
+        """Set optimiser and books to a checkpoint whose weights are in the network already."""
         self._optimiser.load(tensors)
         if state.plan != self._state.plan:
             logger.warning(

@@ -59,7 +59,7 @@ def train_reranker(
 
     Args:
         recipe: The recipe.
-        resume: Go on from the last checkpoint in the output directory, if there is one.
+        resume: Go on from the last intact checkpoint in the output directory, if there is one.
         device: ``cpu``, ``cuda`` or ``cuda:N``; the best there is if empty.
         n_workers: Processes for making and encoding lists.
         prepare_only: Make and encode the lists, and stop.
@@ -71,6 +71,7 @@ def train_reranker(
     Raises:
         ConfigError: If checkpoints are in the way, lists cannot be made, or device or number of
             workers make no sense.
+        ModelFormatError: If there are checkpoints to resume from but all are damaged.
         TrainingError: If the gradient stays non-finite or memory runs out.
     """
     started = time.monotonic()
