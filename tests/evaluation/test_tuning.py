@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -158,6 +160,53 @@ def test_the_command_stores_what_it_chose(
     assert {k: v for k, v in after.items() if k not in tuned} == {
         k: v for k, v in before.items() if k not in tuned
     }
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("units", "mbr", "n_runs"),
+    [("chars,words,tokens", True, 3 + 2 + 2 + 7 + 1), ("words", False, 2)],
+)
+def test_progress_counts_every_summary_and_says_how_long(
+    model: Path,
+    tmp_path: Path,
+    texts: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    units: str,
+    mbr: bool,
+    n_runs: int,
+) -> None:
+    """Runs: the limits of each unit, the weights of MBR, the n-best lists."""
+    write_set(tmp_path, texts)
+    monkeypatch.setattr("sumfit.cli.jobs.progress._EVERY_S", {True: 0.0, False: 0.0})
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    tune_command(
+        model, tmp_path, ["news/valid"], units=units, bonuses="1", mbr=mbr, processes=1,
+        dry_run=True,
+    )  # fmt: skip
+    lines = shown.getvalue().split("\r\x1b[K")[1:]
+    assert len(lines) == n_runs + 1
+    first = rf"6 of {n_runs * 6} summaries \(\d+%\), [\d.]+/s, [\d.]+ (s|min|h) left"
+    assert re.fullmatch(first, lines[0])
+    assert re.match(rf"{n_runs * 6} of {n_runs * 6} summaries \(100%\), .*, 0 s left\n$", lines[-1])
+
+
+def test_there_is_no_progress_where_stderr_is_no_terminal(
+    model: Path, tmp_path: Path, texts: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_set(tmp_path, texts)
+    tune_command(
+        model, tmp_path, ["news/valid"], units="words", bonuses="1", mbr=False, processes=1,
+        dry_run=True,
+    )  # fmt: skip
+    out, err = capsys.readouterr()
+    assert "Bonus per unit for limits in words" in out
+    assert err == ""
 
 
 @pytest.mark.parametrize(

@@ -194,12 +194,19 @@ class RunItem:
 class ModelRunner:
     """A model in several processes; use it as a context manager."""
 
-    def __init__(self, model: Path | None, *, n_processes: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Path | None,
+        *,
+        n_processes: int | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> None:
         """Start the processes; each loads the model at its first texts.
 
         Args:
             model: Model directory; ``None`` for the default model.
             n_processes: Processes; one per processor if not given, 1 for none besides this.
+            on_progress: Called with the number of texts just done.
 
         Raises:
             ConfigError: If ``n_processes`` is below 1 or far above the number of processors.
@@ -207,6 +214,7 @@ class ModelRunner:
         """
         n_processes = checked_workers(n_processes, name="n_processes", least=1)
         self.summarizer = Summarizer.from_pretrained(model, n_workers=1)
+        self._on_progress = on_progress
         self._pool: ProcessPoolExecutor | None = None
         if n_processes > 1:
             self._pool = ProcessPoolExecutor(
@@ -247,11 +255,17 @@ class ModelRunner:
             One item per text, in order.
         """
         tasks = list(_chunks(texts, per_item or {}, keywords))
+        chunks: Iterator[list[RunItem]]
         if self._pool is None:
-            done = [_items(self.summarizer, *task) for task in tasks]
+            chunks = (_items(self.summarizer, *task) for task in tasks)
         else:
-            done = list(self._pool.map(_work, tasks))
-        return [item for chunk in done for item in chunk]
+            chunks = self._pool.map(_work, tasks)
+        done: list[RunItem] = []
+        for chunk in chunks:
+            done += chunk
+            if self._on_progress:
+                self._on_progress(len(chunk))
+        return done
 
     def run_exactly(
         self, texts: Sequence[str], limits: Sequence[int], **keywords: Any

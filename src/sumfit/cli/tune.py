@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from sumfit.cli.jobs.progress import Progress
 from sumfit.cli.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.errors import ConfigError, ModelFormatError
 from sumfit.evaluation.rouge import rouge_items
@@ -61,17 +64,16 @@ def tune(
     """Tune the length bonus of each unit and the settings of MBR on validation data."""
     if not dry_run:
         _check_own(model)
-    values = None if bonuses is None else _numbers(bonuses)
-    wanted = _units(units)
+    grids = _grids(units, bonuses)
     pairs = [EvaluationSet.read(find_set(data, name), name=name, first=first) for name in sets]
     tables, chosen = [], {}
     best: TuningPoint | None = None
     weight: float | None = None
-    with ModelRunner(model, n_processes=processes) as runner:
-        for unit in wanted:
-            points = [
-                _bonus_point(runner, pairs, unit, bonus) for bonus in values or _BONUSES[unit]
-            ]
+    shown = _progress(pairs, grids, mbr=mbr)
+    runs = ModelRunner(model, n_processes=processes, on_progress=shown.add)
+    with contextlib.closing(shown), runs as runner:
+        for unit, grid in grids.items():
+            points = [_bonus_point(runner, pairs, unit, bonus) for bonus in grid]
             pick = choose_bonus(points)
             chosen[unit] = pick.bonus
             tables.append(_bonus_table(unit, points, pick))
@@ -85,6 +87,23 @@ def tune(
     if not dry_run:
         store(model, chosen, best.temperature if best else None, weight)
     typer.echo(render(tables, format))
+
+
+def _grids(units: str, bonuses: str | None) -> dict[str, Sequence[float]]:
+    """The bonuses to try for each unit."""
+    values = None if bonuses is None else _numbers(bonuses)
+    return {unit: values or _BONUSES[unit] for unit in _units(units)}
+
+
+def _progress(
+    pairs: Sequence[EvaluationSet], grids: dict[str, Sequence[float]], *, mbr: bool
+) -> Progress:
+    """Counts the summaries that all settings together take; shown on a terminal alone."""
+    n_runs = sum(len(_LIMITS[unit]) * len(grid) for unit, grid in grids.items())
+    if mbr:
+        n_runs += len(_WEIGHTS) + 1  # the n-best lists
+    total = n_runs * sum(map(len, pairs))
+    return Progress(total, what="summaries", is_quiet=not sys.stderr.isatty())
 
 
 def _units(text: str) -> list[str]:

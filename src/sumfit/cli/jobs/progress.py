@@ -1,4 +1,4 @@
-"""How far a job is, on standard error: records, rate, time left.
+"""How far long work is, on standard error: records, rate, time left.
 
 Owns the line. On a terminal it is drawn over; elsewhere it is written every 15 seconds.
 """
@@ -25,6 +25,7 @@ class Progress:
         self,
         total: int | None,
         *,
+        what: str = "records",
         n_resumed: int = 0,
         is_quiet: bool = False,
         stream: TextIO | None = None,
@@ -33,12 +34,14 @@ class Progress:
 
         Args:
             total: Records of the input, ``None`` if not known.
+            what: What they are called, in the plural.
             n_resumed: Records that an earlier run finished.
             is_quiet: Count only, write nothing.
             stream: Where to write; standard error if not given.
         """
         self._stream = stream or sys.stderr
         self._total = total
+        self._what = what
         self._n_resumed = n_resumed
         self._is_quiet = is_quiet
         self._is_terminal = self._stream.isatty()
@@ -47,7 +50,7 @@ class Progress:
         self.n_done = 0
         self.n_errors = 0
 
-    def add(self, n_records: int, n_errors: int) -> None:
+    def add(self, n_records: int, n_errors: int = 0) -> None:
         """Count records.
 
         Args:
@@ -73,9 +76,9 @@ class Progress:
         """
         done = self._n_resumed + self.n_done
         rate = self.n_done / max(now - self._start, 1e-9)
-        parts = [f"{done:,} records"]
+        parts = [f"{done:,} {self._what}"]
         if self._total:
-            parts = [f"{done:,} of {self._total:,} records ({done / self._total:.0%})"]
+            parts = [f"{done:,} of {self._total:,} {self._what} ({done / self._total:.0%})"]
         parts.append(f"{rate:.1f}/s")
         if self._total and rate > 0:
             parts.append(f"{_duration(max(self._total - done, 0) / rate)} left")
