@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from sumfit.errors import ConfigError, DataFormatError, ServiceError
@@ -79,6 +81,37 @@ def test_the_server_says_how_long_to_wait(chat_server: Any) -> None:
     with Endpoint(options(chat_server, wait_s=1.5), sleep=waits.append) as endpoint:
         endpoint.ask("a")
     assert waits == [7.0, 3.0, 6.0]
+
+
+def test_every_further_try_is_announced_with_reason_number_and_wait(
+    chat_server: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat_server.failures = [(429, {"Retry-After": "7"}), "drop", 500]
+    patient = options(chat_server, wait_s=1.5, max_retries=2)
+    with (
+        Endpoint(patient, sleep=lambda _: None) as endpoint,
+        pytest.raises(ServiceError, match="failed 3 times: HTTP 500"),
+    ):
+        endpoint.ask("a")
+    first, second = (r.getMessage() for r in caplog.records if r.levelname == "WARNING")
+    url = chat_server.url + "/chat/completions"
+    assert first == f"{url}: HTTP 429 busy; try 1 of 3 failed, the next follows in 7.0 s"
+    assert re.fullmatch(
+        rf"{url}: (RemoteProtocol|Read)Error: .*; try 2 of 3 failed, the next follows in 3\.0 s",
+        second,
+    )
+
+
+def test_what_a_server_writes_stays_on_the_line_of_its_warning(
+    chat_server: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Endpoint(options(chat_server, max_retries=1)) as endpoint:
+        answer = httpx.Response(503, text="\x1b[31mdown\nfor now")
+        endpoint._client = httpx.Client(transport=httpx.MockTransport(lambda _: answer))
+        with pytest.raises(ServiceError, match="failed 2 times: HTTP 503"):
+            endpoint.ask("a")
+    (warning,) = (r.getMessage() for r in caplog.records if r.levelname == "WARNING")
+    assert r": 'HTTP 503 \x1b[31mdown\nfor now'; try 1 of 2 failed" in warning
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +204,30 @@ def test_the_command_pays_only_when_told(chat_server: Any, tmp_path: Path) -> No
     assert isinstance(result.exception, ConfigError)
     assert "run again with --yes" in str(result.exception)
     assert chat_server.n_requests == 0
+
+
+def test_the_command_says_on_standard_error_that_it_asks_again(
+    chat_server: Any, tmp_path: Path
+) -> None:
+    """In a process of its own: under pytest the log has other handlers."""
+    chat_server.rule = shorter
+    chat_server.failures = [(429, {"Retry-After": "0"})]
+    command(tmp_path, chat_server.url, "--estimate")  # writes the files
+    arguments = [str(tmp_path / name) for name in ("us.txt", "them.txt")]
+    arguments += ["--sources", str(tmp_path / "src.txt"), "--endpoint", chat_server.url]
+    arguments += ["--model", "m", "--yes", "--cache", str(tmp_path / "answers.jsonl")]
+    result = subprocess.run(
+        [sys.executable, "-m", "sumfit", "judge", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "us vs. them" in result.stdout
+    assert result.stderr.splitlines()[1:] == [
+        f"{chat_server.url}/chat/completions: HTTP 429 busy; "
+        "try 1 of 6 failed, the next follows in 0.0 s"
+    ]
 
 
 def test_the_command_can_judge_a_few(chat_server: Any, tmp_path: Path) -> None:

@@ -261,7 +261,8 @@ class Endpoint:
             "max_tokens": options.max_tokens,
             "temperature": options.temperature,
         }
-        for attempt in range(options.max_retries + 1):
+        n_tries = options.max_retries + 1
+        for attempt in range(n_tries):
             wait_s = min(options.wait_s * 2**attempt, _MAX_WAIT_S)
             try:
                 response = self._client.post(self._url, json=body)
@@ -279,9 +280,16 @@ class Endpoint:
                 else:
                     raise ServiceError(f"{self._url} refused: {_status(response)}")
             if attempt < options.max_retries:
-                _LOG.info("%s: %s; trying again in %.1f s", self._url, problem, wait_s)
+                _LOG.warning(
+                    "%s: %s; try %d of %d failed, the next follows in %.1f s",
+                    self._url,
+                    _on_one_line(problem),
+                    attempt + 1,
+                    n_tries,
+                    wait_s,
+                )
                 self._sleep(wait_s)
-        raise ServiceError(f"{self._url} failed {options.max_retries + 1} times: {problem}")
+        raise ServiceError(f"{self._url} failed {n_tries} times: {problem}")
 
 
 def _messages(question: str | Sequence[Message]) -> list[dict[str, str]]:
@@ -312,6 +320,11 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
 
 def _status(response: Any) -> str:
     return f"HTTP {response.status_code} {response.text[:200].strip()}".strip()
+
+
+def _on_one_line(problem: str) -> str:
+    """What a server wrote, with its line ends and control characters spelled out."""
+    return problem if problem.isprintable() else repr(problem)
 
 
 def _retry_after(response: Any, default_s: float) -> float:
