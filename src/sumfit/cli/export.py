@@ -55,25 +55,33 @@ def export(
     ] = None,
 ) -> None:
     """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch."""
+    graphs = ("int8", "fp32") if precision == "both" else (precision,)
+    common: dict[str, Any] = {"name": name, "precisions": graphs, "keep_weights": keep_weights}
+    sizes = {"words_per_vertex": words_per_vertex, "pinned_words": pinned_words}
+    target = _export(checkpoint, output, average_with or [], common, {"lexicon": lexicon, **sizes})
+    _list_files(target)
+    print(target)
+
+
+def _export(
+    checkpoint: Path,
+    output: Path | None,
+    others: list[Path],
+    common: dict[str, Any],
+    graph: dict[str, Any],
+) -> Path:
+    """Export what lies there, a summarizer or a reranker; return the directory."""
     from sumfit.training.export import export_model
     from sumfit.training.reranking.files import export_reranker, is_reranker
 
     folder = _folder(checkpoint, has_output=output is not None)
     output = output or folder / "exported"
-    precisions: tuple[Literal["int8", "fp32"], ...] = (
-        ("int8", "fp32") if precision == "both" else (precision,)
-    )
-    common: dict[str, Any] = {"name": name, "precisions": precisions, "keep_weights": keep_weights}
-    if is_reranker(folder):
-        if average_with:
-            raise ConfigError("--average-with is for summarizers, and this is a reranker")
-        target = export_reranker(folder, output, **common)
-    else:
-        common |= {"words_per_vertex": words_per_vertex, "pinned_words": pinned_words}
-        others = [_folder(place, has_output=True) for place in average_with or ()]
-        target = export_model(folder, output, lexicon=lexicon, average_with=others, **common)
-    _list_files(target)
-    print(target)
+    if not is_reranker(folder):
+        others = [_folder(place, has_output=True) for place in others]
+        return export_model(folder, output, average_with=others, **graph, **common)
+    if others:
+        raise ConfigError("--average-with is for summarizers, and this is a reranker")
+    return export_reranker(folder, output, **common)
 
 
 def _list_files(folder: Path) -> None:

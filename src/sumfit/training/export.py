@@ -102,11 +102,10 @@ def export_model(
     if pinned_words is None:
         pinned_words = int(fields.get("pinned_words", _PINNED_WORDS))
     pinned_ids = longest_pieces(Tokenizer.from_file(checkpoint / "tokenizer.json"), pinned_words)
-    config: dict[str, Any] = {"format": fields["format"]}
-    config |= {key: fields[key] for key in _FIELDS if key in fields}
-    config["name"] = name or fields.get("name", output.name)
-    config["architecture"] = fields["architecture"]
-    config |= {"words_per_vertex": words_per_vertex, "pinned_words": len(pinned_ids)}
+    config = {"format": fields["format"]} | {key: fields[key] for key in _FIELDS if key in fields}
+    config |= {"name": name or fields.get("name", output.name)}
+    config |= {"architecture": fields["architecture"], "words_per_vertex": words_per_vertex}
+    config["pinned_words"] = len(pinned_ids)
 
     def fill(part: Path) -> None:
         for precision in precisions:
@@ -121,9 +120,7 @@ def export_model(
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
-        _take_along(checkpoint, output, part, lexicon)
-        if average_with:  # a reranker belongs to the weights whose lists it learned from
-            shutil.rmtree(part / RERANKER, ignore_errors=True)
+        _take_along(checkpoint, output, part, lexicon, is_same=not average_with)
 
     write_atomically(output, fill)
     return output
@@ -170,14 +167,16 @@ def _require_alike(first: Path, other: Path) -> None:
         raise IncompatibleModelError(f"{other} has another tokenizer than {first}")
 
 
-def _take_along(checkpoint: Path, output: Path, part: Path, lexicon: str | Path | None) -> None:
+def _take_along(
+    checkpoint: Path, output: Path, part: Path, lexicon: str | Path | None, *, is_same: bool
+) -> None:
     """Copy what lies beside the weights: tokenizer, lexicon, reranker and model card."""
     shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
     folders = (output, checkpoint, checkpoint.parent)
     known = [Path(lexicon)] if lexicon else [folder / LEXICON for folder in folders]
     if words := next((file for file in known if file.is_file()), None):
         shutil.copyfile(words, part / LEXICON)
-    if (checkpoint / RERANKER).is_dir():  # of the same weights, so it goes along
+    if is_same and (checkpoint / RERANKER).is_dir():  # it learned from lists of these weights
         shutil.copytree(checkpoint / RERANKER, part / RERANKER)
     if (output / "README.md").is_file():
         shutil.copyfile(output / "README.md", part / "README.md")
