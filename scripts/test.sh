@@ -15,4 +15,7 @@ ruff format --check .
 pydoclint --quiet src
 lint-imports
 mypy
-python -m pytest "$@"
+# Tests run side by side, those of a file in one process, as many share a model or a server. torch gets
+# one thread in each: threads of two processes wait for each other, seconds a step on two processors.
+export OMP_NUM_THREADS=1
+python -m pytest -n auto --maxprocesses 4 --dist loadfile "$@"
