@@ -135,6 +135,23 @@ def test_unknown_words_are_those_of_neither_source_nor_lexicon() -> None:
     assert found == ("ukraineclass",)
 
 
+@pytest.mark.parametrize(
+    ("summary", "found"),
+    [
+        ("Netflix's first season", ()),
+        ("Netflix’s first season", ()),
+        ("Netflix doesn't air first season", ()),
+        ("Netflix s first season", ("s",)),
+        ("Netflix'snot first season", ("snot",)),
+        ("'s first season", ("s",)),
+    ],
+)
+def test_what_follows_an_apostrophe_is_no_word_of_its_own(
+    summary: str, found: tuple[str, ...]
+) -> None:
+    assert unknown_words(summary, "Netflix: the first season", {"doesn", "air"}) == found
+
+
 def test_a_lexicon_reads_plain_and_compressed(tmp_path: Path) -> None:
     plain, packed = tmp_path / "words.txt", tmp_path / "words.txt.xz"
     plain.write_text("Kyiv\ndon't\n", encoding="utf-8")

@@ -31,6 +31,7 @@ __all__ = [
     "unsupported_numbers",
 ]
 
+_CLITIC = re.compile(r"(?<=\w)['’](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*")
 _CLAUSE_START = re.compile(r"[:.!?]\s+$")
@@ -184,6 +185,8 @@ def has_repeated_word(words: Sequence[str]) -> bool:
 def unknown_words(summary: str, source: str, lexicon: Collection[str]) -> tuple[str, ...]:
     """List the words that neither the source nor the lexicon has.
 
+    What follows an apostrophe ("the bridge's", "don't") belongs to its word and is not looked up.
+
     Args:
         summary: The summary.
         source: Its source.
@@ -195,7 +198,7 @@ def unknown_words(summary: str, source: str, lexicon: Collection[str]) -> tuple[
     known = set(split_words(source))
     return tuple(
         word
-        for word in split_words(summary)
+        for word in split_words(_CLITIC.sub("", summary))
         if word not in known and word not in lexicon and not any(map(str.isdigit, word))
     )
 
