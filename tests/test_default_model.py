@@ -12,6 +12,7 @@ import pytest
 
 from sumfit import Summarizer, measure
 from sumfit.errors import InfeasibleBudgetError
+from sumfit.evaluation.fidelity import unknown_words
 from sumfit.runtime import default_model_path
 from sumfit.text import ends_completely
 
@@ -50,11 +51,9 @@ def test_every_example_fits_and_ends(
         assert 0 < measure(summary.text, unit, tokenizer=default.tokenizer) <= limit
         assert summary.complete
         assert ends_completely(summary.text)
-        known = {word.lower() for word in re.findall(r"[^\W\d_]+", text)}
         lexicon = default.model.lexicon
         assert lexicon is not None
-        for word in re.findall(r"[^\W\d_]+", summary.text):
-            assert word.lower() in known or word in lexicon, (word, summary.text)
+        assert not unknown_words(summary.text, text, lexicon)
 
 
 FEW_WORDS = ["Hello", "Hello world", "Thanks", "Error 404", "Good morning everybody", "Nein danke"]
@@ -73,6 +72,19 @@ def test_a_few_words_are_told_in_these_words(default: Summarizer, text: str) -> 
         words = re.findall(r"\w+", summary.text.lower())
         assert set(words) <= own, (limit, summary.text)
     assert default(text, max_chars=5, on_error="return", whole_words=False).text
+
+
+@pytest.mark.parametrize(
+    ("text", "summaries"),
+    [
+        ("Hello world", {"", "Hello", "world", "World"}),
+        ("It's Hello", {"", "It", "It?", "It's", "Hello"}),
+        ("McDonald's closes", {"", "closes", "McDonald's", "McDonald closes"}),
+    ],
+)
+def test_a_few_words_gain_no_ending(default: Summarizer, text: str, summaries: set[str]) -> None:
+    for limit in range(1, len(text)):
+        assert default(text, max_chars=limit, on_error="return").text in summaries
 
 
 def test_summaries_are_about_their_text(default: Summarizer, english: list[str]) -> None:

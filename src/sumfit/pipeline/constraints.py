@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstraintCompiler", "constraints_of", "keeps_phrases", "says_little"]
 
 _FEWEST_WORDS = 4  # from which on a text may be told in other words
+_CLITICS = tuple(mark + end for mark in "'’" for end in ("s", "t", "m", "d", "re", "ve", "ll"))
 _WORDS = regex.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}])+")
 
 
@@ -55,7 +56,7 @@ class ConstraintCompiler:
             return None
         lexicon = self._model.lexicon
         if constraints.whole_words and says_little(source):
-            constraints, lexicon = replace(constraints, source_numbers_only=True), None
+            constraints, lexicon = _own_words_alone(constraints, source), None
         if self._is_ready:
             return constraints.compile(self._model.tokenizer, lexicon, source)
         with self._lock:  # the tables of tokenizer and lexicon are made once
@@ -105,6 +106,16 @@ def says_little(source: str) -> bool:
         ``True`` below four words; every letter of a script without spaces is one.
     """
     return len(list(itertools.islice(_WORDS.finditer(source), _FEWEST_WORDS))) < _FEWEST_WORDS
+
+
+def _own_words_alone(constraints: Constraints, source: str) -> Constraints:
+    """The constraints of a text that says little: no number or clitic but its own, none alone."""
+    allowed = " ".join((source, *constraints.required)).casefold()
+    foreign = [clitic for clitic in _CLITICS if clitic not in allowed]
+    foreign += [clitic + clitic for clitic in _CLITICS if clitic in allowed]
+    parts = {clitic[1:] for clitic in _CLITICS}
+    foreign += [part for part in sorted(parts) if not re.search(rf"(?<![\w'’]){part}\b", allowed)]
+    return replace(constraints, source_numbers_only=True, banned=(*constraints.banned, *foreign))
 
 
 def keeps_phrases(text: str, options: Options) -> bool:
