@@ -17,7 +17,7 @@ from pathlib import Path
 from sumfit.decoding.piece_tables import FUNCTION_WORDS
 from sumfit.errors import DataFormatError, InputError
 from sumfit.length import UnitLike, get_unit, measure
-from sumfit.text.endings import ends_completely
+from sumfit.text.endings import CLITICS, ends_completely
 from sumfit.text.split import split_words
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "unsupported_numbers",
 ]
 
-_CLITIC = re.compile(r"(?<=\w)['’](?:s|t|d|m|ll|re|ve)\b", re.IGNORECASE)
+_CLITIC = re.compile(rf"(?<=\w)['’](?:{'|'.join(CLITICS)})\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*")
 _CLAUSE_START = re.compile(r"[:.!?]\s+$")

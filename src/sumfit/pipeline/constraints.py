@@ -16,6 +16,7 @@ import regex
 
 from sumfit.pipeline.options import Options
 from sumfit.runtime import ModelDirectory
+from sumfit.text.endings import CLITICS
 from sumfit.text.scripts import UNSPACED
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstraintCompiler", "constraints_of", "keeps_phrases", "says_little"]
 
 _FEWEST_WORDS = 4  # from which on a text may be told in other words
-_CLITICS = tuple(mark + end for mark in "'’" for end in ("s", "t", "m", "d", "re", "ve", "ll"))
+_JOINED = tuple(mark + clitic for mark in "'’" for clitic in CLITICS)
 _WORDS = regex.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}])+")
 
 
@@ -111,10 +112,8 @@ def says_little(source: str) -> bool:
 def _own_words_alone(constraints: Constraints, source: str) -> Constraints:
     """The constraints of a text that says little: no number or clitic but its own, none alone."""
     allowed = " ".join((source, *constraints.required)).casefold()
-    foreign = [clitic for clitic in _CLITICS if clitic not in allowed]
-    foreign += [clitic + clitic for clitic in _CLITICS if clitic in allowed]
-    parts = {clitic[1:] for clitic in _CLITICS}
-    foreign += [part for part in sorted(parts) if not re.search(rf"(?<![\w'’]){part}\b", allowed)]
+    foreign = [joined if joined not in allowed else joined + joined for joined in _JOINED]
+    foreign += [alone for alone in CLITICS if not re.search(rf"(?<![\w'’]){alone}\b", allowed)]
     return replace(constraints, source_numbers_only=True, banned=(*constraints.banned, *foreign))
 
 

@@ -33,6 +33,7 @@ from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.rerank.graph import Ranked
 from sumfit.text import Tokenizer, ends_completely
+from sumfit.text.endings import CLITICS
 from sumfit.text.scripts import keeps_scripts, scripts_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ __all__ = [
     "without_proof",
 ]
 
-_LONE_CLITIC = re.compile(r"(?<!\w)['’]+(?:s|t|d|m|ll|re|ve)(?!\w)")  # of no word
+_LONE_CLITIC = re.compile(rf"(?<!\w)['’]+(?:{'|'.join(CLITICS)})(?!\w)")  # of no word
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DANGLING_WORDS", "NEVER_LAST_WORDS", "ends_completely"]
+__all__ = ["CLITICS", "DANGLING_WORDS", "NEVER_LAST_WORDS", "ends_completely"]
+
+# What English joins to a word with an apostrophe.
+CLITICS = ("s", "t", "d", "m", "ll", "re", "ve")
 
 # Words that need something after them. Particles that close many headlines ("shuts down",
 # "gives up", "moves on") and pronouns are left out on purpose.

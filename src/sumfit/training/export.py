@@ -26,7 +26,7 @@ from sumfit.text import Tokenizer
 from sumfit.training.checkpoints import write_atomically
 from sumfit.training.pieces import averaged_weights
 
-__all__ = ["export_model", "mean_weights"]
+__all__ = ["export_model"]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
 _PINNED_WORDS = 48
@@ -91,7 +91,7 @@ def export_model(
     unknown = [value for value in precisions if value not in _GRAPHS]
     if unknown or not precisions:
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
-    weights = mean_weights([checkpoint, *map(Path, average_with)])
+    weights = _mean_weights([checkpoint, *map(Path, average_with)])
     model, fields = _loaded(checkpoint, weights)
     if lexicon and not Path(lexicon).is_file():
         raise ConfigError(f"lexicon {lexicon} does not exist")
@@ -102,10 +102,8 @@ def export_model(
     if pinned_words is None:
         pinned_words = int(fields.get("pinned_words", _PINNED_WORDS))
     pinned_ids = longest_pieces(Tokenizer.from_file(checkpoint / "tokenizer.json"), pinned_words)
-    config = {"format": fields["format"]} | {key: fields[key] for key in _FIELDS if key in fields}
-    config |= {"name": name or fields.get("name", output.name)}
-    config |= {"architecture": fields["architecture"], "words_per_vertex": words_per_vertex}
-    config["pinned_words"] = len(pinned_ids)
+    config = _runtime_fields(fields, name or fields.get("name", output.name))
+    config |= {"words_per_vertex": words_per_vertex, "pinned_words": len(pinned_ids)}
 
     def fill(part: Path) -> None:
         for precision in precisions:
@@ -126,19 +124,15 @@ def export_model(
     return output
 
 
-def mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
-    """Average the weights of checkpoints.
+def _runtime_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What the ``config.json`` of a model takes over from its checkpoint's."""
+    config: dict[str, Any] = {"format": fields["format"]}
+    config |= {key: fields[key] for key in _FIELDS if key in fields}
+    return config | {"name": name, "architecture": fields["architecture"]}
 
-    Args:
-        checkpoints: One or more checkpoint folders.
 
-    Returns:
-        A state dict; of a single checkpoint its own.
-
-    Raises:
-        ModelFormatError: If one of several has no weights of its own, only a graph.
-        IncompatibleModelError: If they differ in architecture or tokenizer.
-    """
+def _mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
+    """The mean of the weights of checkpoints; of a single one its own, even from a graph."""
     first = checkpoints[0]
     weights = averaged_weights(first)
     if len(checkpoints) == 1:
