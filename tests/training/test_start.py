@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -107,7 +108,8 @@ def test_what_the_recipe_says_wins(shipped: Path, tmp_path: Path) -> None:
 def test_default_is_the_embedded_model(tmp_path: Path) -> None:
     recipe = load_recipe(write_recipe(tmp_path, "default"))
     assert start_directory("default") == default_model_path()
-    assert recipe.data.tokenizer == str(default_model_path() / "tokenizer.json")
+    assert recipe.data.tokenizer == "default"
+    assert recipe.known_tokenizer == default_model_path() / "tokenizer.json"
     assert recipe.data.max_source == recipe.model.max_source_tokens == 192
     assert recipe.data_problems() == []
     assert start_fields("default")["bonus"]["words"] > 0
@@ -142,3 +144,43 @@ def test_the_embedded_models_weights_predict_what_its_graph_predicts() -> None:
     best = expected.word_ids[expected.word_logp[1:-1].argmax(axis=1)]
     ours = words[0, 1:-1, 4:].argmax(dim=1).numpy() + 4
     assert (best == ours).mean() > 0.8
+
+
+def test_no_file_of_the_machine_is_in_what_starts_from_the_embedded_model(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_recipe(tmp_path, "default")
+    monkeypatch.setattr("sumfit.training.start.default_model_path", lambda: shipped)
+    first = train(load_recipe(file, ["run.max_steps=1"]), device="cpu")
+    written = (first.checkpoint / "config.json").read_text()
+    assert json.loads(written)["recipe"]["data"]["tokenizer"] == "default"
+    assert str(shipped) not in written
+
+    moved = tmp_path / "moved"  # as in another installation of the package
+    shutil.copytree(shipped, moved)
+    monkeypatch.setattr("sumfit.training.start.default_model_path", lambda: moved)
+    second = train(load_recipe(file), device="cpu", resume=True)
+    assert second.step == 2
+    target = export_model(second.checkpoint, tmp_path / "tuned", precisions=["int8"])
+    recipe = json.loads((target / "config.json").read_text())["recipe"]
+    assert (recipe["output_dir"], recipe["data_dir"]) == ("", "")
+    assert (recipe["data"]["tokenizer"], recipe["start"]["model"]) == ("default", "default")
+    assert recipe["data"]["sets"][0]["train"] == "pairs.jsonl"
+    assert str(tmp_path) not in (target / "config.json").read_text()
+
+
+def test_an_export_names_no_directory_of_its_machine(shipped: Path, tmp_path: Path) -> None:
+    lists = tmp_path / "lists"
+    recipe = load_recipe(write_recipe(tmp_path, shipped))
+    result = train(recipe, device="cpu")
+    file = result.checkpoint / "config.json"
+    config = json.loads(file.read_text())
+    config["recipe"]["data"] |= {"lists": [str(lists), "near/lists"], "corpus": "near/corpus"}
+    config["recipe"]["data"]["sets"][0]["train"] = str(tmp_path / "pairs.jsonl")
+    file.write_text(json.dumps(config))
+    target = export_model(result.checkpoint, tmp_path / "m", precisions=["int8"])
+    written = json.loads((target / "config.json").read_text())["recipe"]
+    assert written["start"]["model"] == written["data"]["tokenizer"] == ""
+    assert (written["data"]["lists"], written["data"]["corpus"]) == (["near/lists"], "near/corpus")
+    assert written["data"]["sets"][0]["train"] == "pairs.jsonl"
+    assert str(tmp_path) not in json.dumps(written)

@@ -44,6 +44,7 @@ _FIELDS = (
     "max_source",
     "recipe",
 )
+_SET_FILES = ("train", "valid", "test", "train_summaries", "valid_summaries")
 
 
 def export_model(
@@ -128,7 +129,29 @@ def _runtime_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What the ``config.json`` of a model takes over from its checkpoint's."""
     config: dict[str, Any] = {"format": fields["format"]}
     config |= {key: fields[key] for key in _FIELDS if key in fields}
+    if isinstance(config.get("recipe"), Mapping):
+        config["recipe"] = _portable(config["recipe"])
     return config | {"name": name, "architecture": fields["architecture"]}
+
+
+def _portable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe without the directories of the machine it ran on.
+
+    The files of sets keep their names, which tell what the model has seen.
+    """
+    result: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            result[key] = _portable(value)
+        elif isinstance(value, list):
+            result[key] = [_portable(item) if isinstance(item, Mapping) else item for item in value]
+            if key == "lists":
+                result[key] = [item for item in value if not Path(str(item)).is_absolute()]
+        elif isinstance(value, str) and Path(value).is_absolute():
+            result[key] = Path(value).name if key in _SET_FILES else ""
+        else:
+            result[key] = value
+    return result
 
 
 def _mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:

@@ -21,7 +21,7 @@ from sumfit.runtime import LEXICON
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.scripts import scripts_of
 from sumfit.training.recipe import Recipe
-from sumfit.training.start import start_lexicon
+from sumfit.training.start import start_lexicon, tokenizer_file
 
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
@@ -152,7 +152,7 @@ def pack(
     """
     n_workers = checked_workers(n_workers)
     output = output or recipe.corpus
-    tokenizer_path = Path(recipe.data.tokenizer) if recipe.data.tokenizer else None
+    tokenizer_path = tokenizer_file(recipe.data.tokenizer)
     if tokenizer_path is None:
         output.mkdir(parents=True, exist_ok=True)
         tokenizer_path = output / "tokenizer.json"

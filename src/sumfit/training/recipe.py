@@ -20,7 +20,7 @@ from sumfit.data.sets import PackOptions, SetSpec
 from sumfit.errors import ConfigError
 from sumfit.models.config import DATConfig, SystemName
 from sumfit.training.recipe_files import data_problems, start_problems
-from sumfit.training.start import with_start
+from sumfit.training.start import tokenizer_file, with_start
 
 __all__ = [
     "DataSection",
@@ -43,7 +43,8 @@ class DataSection:
 
     Attributes:
         corpus: Packed corpus to train on; ``output_dir/corpus``, made on demand, if empty.
-        tokenizer: Tokenizer file; trained on the training texts if empty.
+        tokenizer: Tokenizer file, or ``default`` for that of the embedded model; trained on the
+            training texts if empty.
         vocab_size: Pieces of a tokenizer that is trained.
         sets: The data sets.
         profiles: Train on these text profiles only; on all that were packed if empty.
@@ -336,8 +337,8 @@ class Recipe:
     def known_tokenizer(self) -> Path | None:
         """The tokenizer's file: that of the packed corpus, or the one named; ``None`` for none."""
         files = [self.corpus / "tokenizer.json"] if (self.corpus / "meta.json").exists() else []
-        if self.data.tokenizer:
-            files.append(Path(self.data.tokenizer))
+        if named := tokenizer_file(self.data.tokenizer):
+            files.append(named)
         return next((file for file in files if file.is_file()), None)
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sumfit.data.sets import missing_files
 from sumfit.errors import ModelNotFoundError
 from sumfit.models.config import INSTALLED
-from sumfit.training.start import start_directory, start_system
+from sumfit.training.start import start_directory, start_system, tokenizer_file
 
 if TYPE_CHECKING:
     from sumfit.training.recipe import DataSection, StartSection
@@ -36,7 +36,8 @@ def data_problems(data: DataSection, data_dir: Path, corpus: Path | None) -> lis
         if corpus is not None and data.corpus and not data.sets:
             problems.append(f"data.corpus {corpus} is not a packed corpus")
         problems += missing_files(data.sets, data_dir)
-        if data.tokenizer and not Path(data.tokenizer).exists():
+        tokenizer = tokenizer_file(data.tokenizer)
+        if tokenizer is not None and not tokenizer.exists():
             problems.append(f"data.tokenizer {data.tokenizer} does not exist")
     if data.lists and corpus is not None:
         # Only here: lists are many imports for a recipe that names none.

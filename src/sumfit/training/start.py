@@ -22,6 +22,7 @@ __all__ = [
     "start_fields",
     "start_lexicon",
     "start_system",
+    "tokenizer_file",
     "with_start",
 ]
 
@@ -46,6 +47,20 @@ def start_directory(model: str) -> Path:
         The directory, whether or not it is there.
     """
     return default_model_path() if model == DEFAULT_MODEL else Path(model)
+
+
+def tokenizer_file(name: str) -> Path | None:
+    """Find the file that ``data.tokenizer`` names.
+
+    Args:
+        name: ``default`` for that of the embedded model, else a file; may be empty.
+
+    Returns:
+        The file, whether or not it is there; ``None`` if none is named.
+    """
+    if not name:
+        return None
+    return default_model_path() / "tokenizer.json" if name == DEFAULT_MODEL else Path(name)
 
 
 def with_start(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +93,9 @@ def with_start(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(config.get("max_source"), int):
             found["max_source"] = config["max_source"]
         if not data.get("corpus") and (directory / "tokenizer.json").is_file():
-            found["tokenizer"] = str(directory / "tokenizer.json")
+            # By its name: a checkpoint keeps the recipe, and may be read on another machine.
+            is_default = model == DEFAULT_MODEL
+            found["tokenizer"] = model if is_default else str(directory / "tokenizer.json")
         result["data"] = found | dict(data)
     return result
 
