@@ -121,6 +121,22 @@ def test_bad_json_lines_are_named_or_counted(tmp_path):
     ]
 
 
+def test_a_record_with_a_key_twice_loses_no_other(tmp_path):
+    path = tmp_path / "a.jsonl"
+    twice = b'{"source": "a", "summary": "b", "source": "c"}\n{"x": [{"y": 1, "y": 1}]}\n'
+    path.write_bytes(JSONL + twice + JSONL)
+    with pytest.raises(DataFormatError, match=r"a\.jsonl:3: key 'source' twice in one object"):
+        list(read_pairs(path))
+    report = ReadReport()
+    assert texts(path, on_bad="skip", report=report) == EXPECTED * 2
+    assert report.messages == [
+        f"{path}:{line}: key {key!r} twice in one object; keep one of them"
+        for line, key in ((3, "source"), (4, "y"))
+    ]
+    rows = list(read_rows(path, on_bad="keep"))
+    assert [row.error is None for row in rows] == [True, True, False, False, True, True]
+
+
 def test_columns_can_be_renamed_and_references_can_be_several(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(

@@ -245,6 +245,29 @@ def test_only_json_is_read(client: httpx.Client) -> None:
     assert "was application/x-www-form-urlencoded" in error["message"]
 
 
+@pytest.mark.parametrize(
+    ("route", "body", "param"),
+    [
+        ("/v1/summarize", '{"text": "a", "max_chars": 30, "text": "b"}', "text"),
+        ("/v1/summarize", '{"texts": ["a"], "max_chars": 30, "max_chars": 20}', "max_chars"),
+        ("/v1/graph", '{"text": "a", "max_words": 3, "max_words": 3}', "max_words"),
+        (
+            "/v1/chat/completions",
+            '{"messages": [{"role": "user", "content": "a", "content": "b"}], "max_chars": 9}',
+            "content",
+        ),
+    ],
+)
+def test_a_field_that_is_there_twice_is_refused(
+    client: httpx.Client, route: str, body: str, param: str
+) -> None:
+    response = client.post(route, content=body, headers={"content-type": "application/json"})
+    error = error_of(response)
+    assert (response.status_code, error["type"]) == (422, "repeated_field")
+    assert error["param"] == param
+    assert error["message"] == f"the field '{param}' is there twice in one object; send it once"
+
+
 def test_a_compressed_body_is_refused_by_its_header(client: httpx.Client) -> None:
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     response = client.post("/v1/summarize", content=gzip.compress(b"{}"), headers=headers)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from sumfit.data.csv_records import csv_header, csv_records
+from sumfit.data.json_text import RepeatedKeyError, parse_json
 from sumfit.data.lines import (
     COMPRESSED,
     OnBad,
@@ -142,10 +142,12 @@ def parse_json_line(text: str, *, name: str, line: int) -> dict[str, Any]:
         The object.
 
     Raises:
-        DataFormatError: If the line is not a JSON object.
+        DataFormatError: If the line is not a JSON object, or one has a key twice.
     """
     try:
-        value = json.loads(text)
+        value = parse_json(text)
+    except RepeatedKeyError as error:
+        raise DataFormatError(f"{name}:{line}: {error}") from error
     except ValueError as error:
         hint = "; write one JSON object in each line"
         raise DataFormatError(f"{name}:{line}: not JSON: {error}{hint}") from error

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from sumfit.hypothesis import Summary
+from sumfit.serving.bodies import CheckedRoute
 from sumfit.serving.engine import reply_of, text_works
 from sumfit.serving.errors import Problem, printable
 from sumfit.serving.routes import (
@@ -43,7 +44,7 @@ def chat_router(service: Service) -> APIRouter:
     Returns:
         A router to include in the application.
     """
-    router = APIRouter(responses=ERROR_REPLIES)
+    router = APIRouter(responses=ERROR_REPLIES, route_class=CheckedRoute)
 
     @router.post(
         "/v1/chat/completions",

@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse
 
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
+from sumfit.serving.bodies import CheckedRoute
 from sumfit.serving.engine import graph_work, limits_work, reply_of, text_works
 from sumfit.serving.errors import Problem, from_sumfit_error
 from sumfit.serving.graph import graph_reply
@@ -47,7 +48,7 @@ _CAUSES = {
     413: "The body is too large, or holds too many texts.",
     415: "The body is not declared as JSON, or is compressed.",
     421: "The host name is not served here.",
-    422: "A field is unknown, wrong, or in conflict; or no summary fits.",
+    422: "A field is unknown, wrong, there twice, or in conflict; or no summary fits.",
     429: "The queue is full; see Retry-After.",
     431: "Address and headers are too large.",
     500: "The server failed.",
@@ -73,7 +74,7 @@ def api_router(service: Service) -> APIRouter:
     Returns:
         A router to include in the application.
     """
-    router = APIRouter(responses=ERROR_REPLIES)
+    router = APIRouter(responses=ERROR_REPLIES, route_class=CheckedRoute)
     _add_summarize(router, service)
     _add_graph(router, service)
     _add_model(router, service)
