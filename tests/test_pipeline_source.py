@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sumfit import Summarizer, Tokenizer
+from sumfit.errors import EmptyInputError
+from sumfit.pipeline import source as source_module
+from sumfit.pipeline.options import Options
+from sumfit.pipeline.results import ResultMaker
 from sumfit.pipeline.source import prepare
+from tests.tiny_model import TEXTS
 
 SENTENCE = "The old bridge will open on Tuesday after an inspection. "
 
@@ -53,6 +61,97 @@ def test_exactly_as_long_as_the_model_reads(tiny_tokenizer: Tokenizer) -> None:
     assert not fits.is_truncated
     less = prepare(SENTENCE, tokenizer=tiny_tokenizer, profile="natural", max_source=n_pieces - 1)
     assert less.is_truncated
+
+
+LETTERS = (
+    "aZ é\u0301\u0323\u1100\u1161\u11a8東か\u3099🎉👩\u200d\u200b\ufeff\u00ad.,!?\"'“”…1- "
+    "\n\t\x00\ud83c\udf89"
+)
+
+
+@given(
+    st.lists(st.text(LETTERS, max_size=30) | st.sampled_from([SENTENCE, "x" * 50, " \n" * 30])),
+    st.integers(1, 40),
+    st.sampled_from(["natural", "gigaword"]),
+)
+def test_the_head_of_a_long_text_is_read_as_the_whole(
+    tiny_tokenizer: Tokenizer, parts: list[str], times: int, profile: str
+) -> None:
+    text = "".join(parts) * times
+    asked: dict[str, Any] = {"tokenizer": tiny_tokenizer, "profile": profile, "max_source": 16}
+    try:
+        whole = prepare(text, **asked)
+    except EmptyInputError:
+        whole = None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_module, "_MOST_HELD", 600)
+        patch.setattr(source_module, "_AT_THE_CUT", 60)
+        if whole is None:
+            with pytest.raises(EmptyInputError):
+                prepare(text, **asked)
+            return
+        found = prepare(text, **asked)
+    assert (found.ids, found.read) == (whole.ids, whole.read)
+    assert found.is_truncated is whole.is_truncated
+    assert found.text == whole.text
+    assert whole.is_whole
+    assert whole.head == whole.text
+    # A word without end may be cut within what a later mark still changes.
+    if " " in found.head:
+        assert whole.text.startswith(found.head)
+    if len(text) <= 600:
+        assert found.is_whole
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_chars": 40},
+        {"max_words": 6, "n_best": 3},
+        {"ratio": 0.001, "unit": "words"},
+        {"max_chars": 45, "faithful": True},
+        {"max_chars": 45, "faithful": True, "profile": "gigaword"},
+        {"max_chars": 45, "source_numbers_only": True, "source_names_only": True},
+        {"max_chars": 1_000_000},
+        {"max_chars": 30_000},
+        {"max_chars": 3, "on_infeasible": "cut", "on_error": "return"},
+        {"max_words": 5000, "required": ["nowhere"], "on_infeasible": "cut"},
+        {"max_chars": [20, 30, 40, 50]},
+    ],
+)
+def test_a_long_texts_summary_is_that_of_the_full_way(
+    fit: Summarizer, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = " ".join([*TEXTS, "Nobody answered."]) + " "
+    long = text * (20_000 // len(text))
+    expected = fit(long, **options)
+    monkeypatch.setattr(source_module, "_MOST_HELD", 4000)
+    found = fit(long, **options)
+    assert found == expected
+    for summary in found if isinstance(found, list) else [found]:
+        assert summary.source_truncated
+
+
+def test_what_only_the_end_of_a_long_text_has_is_faithful_all_the_same(
+    fit: Summarizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_module, "_MOST_HELD", 4000)
+    long = SENTENCE * 200
+    for end, verdict in (("It cost 9,731 euros, said Zebulon.", True), ("", False)):
+        source = prepare(long + end, tokenizer=fit.tokenizer, profile="natural", max_source=96)
+        assert not source.is_whole
+        make = ResultMaker(source, Options(), fit.tokenizer)
+        assert make.is_faithful("An inspection for 9,731 by Zebulon") is verdict
+        assert make.is_faithful("The old bridge")
+
+
+def test_fifty_megabytes_take_as_long_as_their_head(fit: Summarizer) -> None:
+    fit(SENTENCE, max_chars=40)  # compiles
+    text = SENTENCE * 900_000
+    started = time.process_time()
+    summary = fit(text, max_chars=60)
+    assert time.process_time() - started < 3
+    assert summary.source_truncated
 
 
 def test_a_hundred_thousand_words(fit: Summarizer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -284,8 +285,9 @@ def test_a_faithful_candidate_comes_first(model_dir: Path) -> None:
     assert is_faithful("#.## billion", source)
     assert not is_faithful("## billion", source)
     listed = candidates(["paid 9", "paid 1,200", "people"])
-    assert [one.rank for one in faithful_first(listed, source)] == [1, 0, 2]
-    assert [one.rank for one in faithful_first(listed[:1], source)] == [0]
+    verdict = partial(is_faithful, source=source)
+    assert [one.rank for one in faithful_first(listed, verdict)] == [1, 0, 2]
+    assert [one.rank for one in faithful_first(listed[:1], verdict)] == [0]
     fit = Summarizer.from_pretrained(model_dir)
     found = fit(TEXTS[1], max_chars=40, faithful=True)
     assert found.faithful is is_faithful(found.text, TEXTS[1])

@@ -47,7 +47,7 @@ class ConstraintCompiler:
 
         Args:
             options: The caller's switches.
-            source: The whole source, in its profile's form.
+            source: The source in its profile's form; of a very long one its head.
 
         Returns:
             Compiled constraints, or ``None`` if everything is allowed.

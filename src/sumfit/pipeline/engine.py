@@ -163,7 +163,9 @@ class Engine:
         Returns:
             The length request.
         """
-        keywords: dict[str, object] = {"source": source.text, "tokenizer": self.model.tokenizer}
+        # Only a ratio asks how long the whole text is.
+        text = source.head if length.get("ratio") is None else source.text
+        keywords: dict[str, object] = {"source": text, "tokenizer": self.model.tokenizer}
         return resolve_budget(**{**length, **keywords})  # type: ignore[arg-type]
 
     def graph_request(self, source: Source, request: LengthRequest | None) -> GraphRequest:
@@ -178,7 +180,7 @@ class Engine:
         """
         n_pieces = 0
         if request is not None:
-            longest = source_length(source.text, request, self.model.tokenizer)
+            longest = self._length(source, request)
             high = max(min(request.budget.high, longest), request.budget.low)
             rate = _PIECES_PER_UNIT.get(request.unit_name, _PIECES_PER_CHARACTER)
             n_pieces = math.ceil(high * rate)
@@ -273,7 +275,7 @@ class Engine:
         try:
             candidates = early or search.find(
                 request,
-                longest=source_length(source.text, request, self.model.tokenizer),
+                longest=self._length(source, request),
                 bonus=bonus,
                 n_wanted=self._rerankers.n_wanted(options),
                 ranking=ranking,
@@ -287,7 +289,7 @@ class Engine:
             raise
         decoded = time.perf_counter()
         candidates = self._rerankers.order(
-            candidates, source=source.read, whole=source.text, options=options
+            candidates, source.read, is_faithful=make.is_faithful, options=options
         )
         ranked_s = ranking.seconds if ranking else 0.0
         seconds = {
@@ -327,9 +329,7 @@ class Engine:
         try:
             found = search.find_each(
                 good,
-                longest=max(
-                    source_length(source.text, item, self.model.tokenizer) for item in good
-                ),
+                longest=max(self._length(source, item) for item in good),
                 bonus=self._bonus(good[0], options),
             )
         except SumfitError:
@@ -350,7 +350,7 @@ class Engine:
                 continue
             if isinstance(request, SumfitError):
                 continue
-            longest = source_length(item.source.text, request, self.model.tokenizer)
+            longest = self._length(item.source, request)
             search = self._search(item.source, dag, options)
             tasks[number] = BatchTask(search, request, longest, self._bonus(request, options))
         try:
@@ -369,7 +369,7 @@ class Engine:
             dag=dag,
             options=options,
             ending=options.ending or self.model.config.ending,
-            constraints=self._constraints.compile(options, source.text),
+            constraints=self._constraints.compile(options, source.head),
             tokenizer=self.model.tokenizer,
             source=source.read,
         )
@@ -382,10 +382,17 @@ class Engine:
         tokenizer = self.model.tokenizer
         return (
             options.keep_short
-            and source_length(source.text, request, tokenizer) <= request.limit
+            and self._length(source, request) <= request.limit
             and request.accepts(source.text, tokenizer=tokenizer)
             and keeps_phrases(source.text, options)
         )
+
+    def _length(self, source: Source, request: LengthRequest) -> int:
+        """As `source_length`; of a long text, only if its head is not too long already."""
+        length = source_length(source.head, request, self.model.tokenizer)
+        if source.is_whole or length > request.limit:
+            return length
+        return source_length(source.text, request, self.model.tokenizer)
 
     @staticmethod
     def _good(requests: Sequence[LengthRequest | SumfitError]) -> list[LengthRequest]:

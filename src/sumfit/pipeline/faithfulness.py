@@ -8,7 +8,7 @@ faithful; this filter only looks through the candidates that there are.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sumfit.hypothesis import Candidate
 
@@ -22,7 +22,7 @@ def is_faithful(text: str, source: str) -> bool:
 
     Args:
         text: The text.
-        source: The whole source.
+        source: The source. What is faithful to a part of it is so to the whole.
 
     Returns:
         The verdict.
@@ -38,17 +38,19 @@ def is_faithful(text: str, source: str) -> bool:
     )
 
 
-def faithful_first(candidates: Sequence[Candidate], source: str) -> list[Candidate]:
+def faithful_first(
+    candidates: Sequence[Candidate], is_faithful: Callable[[str], bool]
+) -> list[Candidate]:
     """Put the first faithful candidate before all others.
 
     Args:
         candidates: The candidates, the one to return first.
-        source: The whole source.
+        is_faithful: The verdict on one text.
 
     Returns:
         The same candidates; in their own order if none is faithful.
     """
     for place, candidate in enumerate(candidates):
-        if is_faithful(candidate.text, source):
+        if is_faithful(candidate.text):
             return [candidate, *candidates[:place], *candidates[place + 1 :]]
     return list(candidates)

@@ -85,7 +85,8 @@ class Options:
         repeat_adjacent: Allow a word or number to follow itself.
         no_repeat_ngram: Allow no sequence of this many words to occur twice; ``None`` for any.
         whole_words: Allow only words that occur in the source or in the model's lexicon; in a
-            source of fewer than four words, only its own and its numbers.
+            source of fewer than four words, only its own and its numbers. Here and below, of a
+            source of more than 200,000 characters its first 200,000 count.
         dangling_end: Allow an end that needs another word, such as an article or a comma.
         final_stop: Allow a full stop at the end; headlines, titles and subjects have none.
         banned: Words or phrases that may not occur.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -134,14 +134,19 @@ class RerankerCache:
         return None
 
     def order(
-        self, candidates: list[Candidate], *, source: str, whole: str, options: Options
+        self,
+        candidates: list[Candidate],
+        source: str,
+        *,
+        is_faithful: Callable[[str], bool],
+        options: Options,
     ) -> list[Candidate]:
         """Put the candidates in the reranker's order, then the first faithful one before them.
 
         Args:
             candidates: Verified candidates, in the order of `ranking` if there is one.
             source: The text that the model read.
-            whole: The whole text.
+            is_faithful: The verdict on one candidate's text, if the options ask for it.
             options: The caller's options.
 
         Returns:
@@ -150,7 +155,7 @@ class RerankerCache:
         reranker = self.get(options.rerank)
         if reranker is not None and _reads_strings(reranker) and len(candidates) > 1:
             candidates = _reordered(candidates, source, reranker)
-        return faithful_first(candidates, whole) if options.faithful else candidates
+        return faithful_first(candidates, is_faithful) if options.faithful else candidates
 
 
 # By one name: a look at all that a protocol asks for would cost more than the ranking.

@@ -78,7 +78,7 @@ class ResultMaker:
                 bonus=bonus.per_token,
                 unit_bonus=bonus.per_unit,
                 words=found.words,
-                faithful=self._is_faithful(candidate.text),
+                faithful=self.is_faithful(candidate.text) if self.options.faithful else None,
                 timings=timings,
                 alternatives=alternatives if candidate is candidates[0] else (),
                 **self._common(request),
@@ -111,15 +111,11 @@ class ResultMaker:
             ellipsis fits, or no cut is long enough.
         """
         assert self.source is not None
-        words = _CUTTABLE.findall(self.source.text)
-        low, high = 0, len(words)
-        while low < high:  # the longest head that fits; lengths grow with every word
-            middle = (low + high + 1) // 2
-            length = request.measure(_head(words, middle), tokenizer=self.tokenizer)
-            if length + request.reserve <= request.limit:
-                low = middle
-            else:
-                high = middle - 1
+        words = _CUTTABLE.findall(self.source.head)
+        low = self._n_fitting(words, request)
+        if not self.source.is_whole and (low == len(words) or len(words) == 1):
+            words = _CUTTABLE.findall(self.source.text)
+            low = self._n_fitting(words, request)
         text = _head(words, low)
         if low and request.accepts(text, tokenizer=self.tokenizer):
             return self._plain(text, "cut", request)
@@ -129,6 +125,21 @@ class ResultMaker:
             f"(its first word with an ellipsis measures {first}); change the limit"
         )
         return self.failed(error, request)
+
+    def is_faithful(self, text: str) -> bool:
+        """Say whether the source has the numbers and names of a text.
+
+        Args:
+            text: A candidate's text.
+
+        Returns:
+            The verdict; a very long source is read whole only if its head has them not.
+        """
+        source = self.source
+        assert source is not None
+        return is_faithful(text, source.head) or (
+            not source.is_whole and is_faithful(text, source.text)
+        )
 
     def failed(self, error: SumfitError, request: LengthRequest | None = None) -> Summary:
         """A summary without text that says why.
@@ -150,13 +161,6 @@ class ResultMaker:
             error=error,
         )
 
-    def _is_faithful(self, text: str) -> bool | None:
-        """The filter's verdict, where the caller asked for the filter."""
-        if not self.options.faithful:
-            return None
-        assert self.source is not None
-        return is_faithful(text, self.source.text)
-
     def _plain(self, text: str, origin: str, request: LengthRequest) -> Summary:
         return Summary(
             text=request.compose(text),
@@ -165,6 +169,18 @@ class ResultMaker:
             origin=origin,
             **self._common(request),
         )
+
+    def _n_fitting(self, words: list[str], request: LengthRequest) -> int:
+        """How many of the first words fit, with an ellipsis; lengths grow with every word."""
+        low, high = 0, len(words)
+        while low < high:
+            middle = (low + high + 1) // 2
+            length = request.measure(_head(words, middle), tokenizer=self.tokenizer)
+            if length + request.reserve <= request.limit:
+                low = middle
+            else:
+                high = middle - 1
+        return low
 
     def _common(self, request: LengthRequest) -> dict[str, Any]:
         assert self.source is not None

@@ -7,41 +7,57 @@ profiles (`sumfit.text`).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from sumfit.errors import EmptyInputError
 from sumfit.length.units import checked_text
-from sumfit.text import Tokenizer, get_profile, normalize
+from sumfit.text import Tokenizer, get_profile
 
 __all__ = ["Source", "prepare"]
 
 _CHARS_PER_PIECE = 8  # first guess of how much text fills the model; doubled until it does
 _SENTENCE_END = re.compile(r"[.!?…؟।](?:[\"'”’»)\]]*)(?=\s)|[。！？]")
+_MOST_HELD = 200_000  # characters at which a text is long: its head has all that matters by then
+_AT_THE_CUT = 1000
 _LEAST_SHARE = 0.5  # a sentence end in the first half of what fits is too early a cut
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """One text, ready.
 
     Attributes:
-        text: The whole text, normalised and in its profile's form.
+        raw: The whole text as it was given.
+        profile: Name of its profile.
+        head: The whole text, normalised and in its profile's form; of one of more than 200,000
+            characters so much of that from its beginning.
+        is_whole: ``head`` is the whole text.
         ids: Vocabulary ids of the part that the model reads, at least one.
         read: That part.
         is_truncated: The model does not see the end of the text.
     """
 
-    text: str
+    raw: str
+    profile: str
+    head: str
+    is_whole: bool
     ids: tuple[int, ...]
     read: str
     is_truncated: bool
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text, normalised and in its profile's form; takes a second for 10 MB."""
+        return self.head if self.is_whole else get_profile(self.profile).apply_source(self.raw)
 
 
 def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int) -> Source:
     """Normalise a text and cut it, at a sentence end where there is one, to what is read.
 
-    Only about as much of a long text is encoded as the model reads, so 100,000 words cost little
-    more than 500.
+    Only about as much of a long text is encoded as the model reads, and only its head is
+    normalised, so 50 MB cost no more than 200,000 characters.
 
     Args:
         text: What the caller gave.
@@ -57,21 +73,40 @@ def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int
         EmptyInputError: If there is nothing in it but white space and control characters.
     """
     plain = str.__str__(checked_text(text))  # a subclass may count, join or strip in its own way
-    whole = get_profile(profile).apply_source(normalize(plain))
-    if not whole:
+    form = get_profile(profile).apply_source
+    head, is_whole = _head(plain, form)
+    ids = _encoded(head, tokenizer, max_source)
+    if not is_whole and len(ids) <= max_source:
+        head, is_whole = form(plain), True
+        ids = _encoded(head, tokenizer, max_source)
+    if not head:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
+    read, is_truncated = head, len(ids) > max_source
+    if is_truncated:
+        read = _at_sentence_end(tokenizer.decode(ids[:max_source]))
+        ids = tokenizer.encode(read)[:max_source] or ids[:max_source]
+    return Source(plain, profile, head, is_whole, tuple(ids), read, is_truncated)
+
+
+def _head(plain: str, form: Callable[[str], str]) -> tuple[str, bool]:
+    """The first part of a long text in its profile's form, and whether that is all of it."""
+    if len(plain) > _MOST_HELD:
+        # What comes after the cut may change the form of what stands before it, but not so far.
+        head = _at_space(form(plain[:_MOST_HELD])[:-_AT_THE_CUT])
+        if len(head) > _MOST_HELD // 2:  # else mostly white space, or nothing that is seen
+            return head, False
+    return form(plain), True
+
+
+def _encoded(text: str, tokenizer: Tokenizer, max_source: int) -> list[int]:
+    """Ids of a text; of one that has more than ``max_source`` those of a part that has."""
     n_chars = max_source * _CHARS_PER_PIECE
-    while True:
-        part = whole if n_chars >= len(whole) else _at_space(whole[:n_chars])
-        ids = tokenizer.encode(part)
+    while n_chars < len(text):
+        ids = tokenizer.encode(_at_space(text[:n_chars]))
         if len(ids) > max_source:
-            break
-        if part == whole:
-            return Source(text=whole, ids=tuple(ids), read=whole, is_truncated=False)
+            return ids
         n_chars *= 2
-    read = _at_sentence_end(tokenizer.decode(ids[:max_source]))
-    kept = tokenizer.encode(read)[:max_source] or ids[:max_source]
-    return Source(text=whole, ids=tuple(kept), read=read, is_truncated=True)
+    return tokenizer.encode(text)
 
 
 def _at_space(text: str) -> str:
