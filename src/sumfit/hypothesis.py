@@ -53,12 +53,15 @@ class Candidate:
         rank: Its place in the decoder's list.
         expected_f1: Its expected F1 of words with what the graph says, see
             `sumfit.rerank.graph`; NaN where no reranker asked for it.
+        is_extra: It was listed only because so many were asked for, and a reranker leaves it
+            behind all others, so that the first summary is the same however many are wanted.
     """
 
     text: str
     hypothesis: Hypothesis
     rank: int
     expected_f1: float = float("nan")
+    is_extra: bool = False
 
 
 @dataclass(frozen=True, slots=True)

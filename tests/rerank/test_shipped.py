@@ -130,6 +130,23 @@ def test_candidates_come_in_its_order(fit: Summarizer, texts: list[str]) -> None
         assert said(best) == said(many)
 
 
+@pytest.mark.parametrize("rerank", ["neural", "mbr"])
+def test_the_first_does_not_depend_on_how_many_are_asked_for(
+    fit: Summarizer, all_texts: list[str], rerank: str
+) -> None:
+    for text in all_texts[::2]:
+        asked = {"max_chars": 60, "rerank": rerank}
+        found = {n: fit(text, **asked, n_best=n) for n in (1, 5, 23, 24, 30, 50)}
+        orders = {n: [one.text for one in (best, *best.alternatives)] for n, best in found.items()}
+        for n, order in orders.items():
+            assert said(found[n]) == said(found[1]), n
+            assert len(order) == len(set(order)) <= n
+            assert order[: len(orders[5])] == orders[5][: len(order)]
+            ranks = [one.rank for one in (found[n], *found[n].alternatives)]
+            assert len(set(ranks)) == len(ranks)
+        assert len(orders[50]) > len(orders[24])
+
+
 @pytest.mark.parametrize(
     ("unit", "limit"),
     [("words", 8), ("chars", 40), ("bytes", 70), ("tokens", 12), ("graphemes", 50), ("cells", 50)],

@@ -64,8 +64,8 @@ def decode_together(
         For each graph its verified candidates; none where it has to be decoded by itself (other
         unit or bonus than the first, nothing that fits among what was found).
     """
-    if not tasks:
-        return []
+    if not tasks or (ranking and n_wanted > ranking.n_listed):
+        return []  # more than the reranker's list: what competes is decoded by itself
     from sumfit.decoding.torch_batch import decode_batch
 
     first = tasks[0]

@@ -26,12 +26,14 @@ class Ranking:
         after_best: Expansions that exact search may spend on the list once the best is certain;
             ``None`` for an exact list.
         rank: Gives the order of a graph's hypotheses.
+        n_read: Strings that the reranker reads; an exact list is made longer until it has them.
         seconds: Time that `order` took so far.
     """
 
     n_listed: int
     after_best: int | None
     rank: Callable[[DAG, Sequence[Hypothesis]], Ranked]
+    n_read: int = 1
     seconds: float = 0.0
 
     def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:

@@ -127,7 +127,8 @@ class RerankerCache:
         if hasattr(reranker, "lister"):
             lister = cast(ListReranker, reranker).lister(self._model.tokenizer)
             if lister is not None:
-                return Ranking(lister.n_candidates, lister.after_best, lister.ranked)
+                n_read = cast(ListReranker, reranker).n_candidates
+                return Ranking(lister.n_candidates, lister.after_best, lister.ranked, n_read)
         elif hasattr(reranker, "rank"):
             graphs = cast(GraphReranker, reranker)
             return Ranking(graphs.n_candidates, graphs.after_best, partial(_ranked, graphs))
@@ -163,7 +164,11 @@ def _reads_strings(reranker: AnyReranker) -> bool:
     return hasattr(reranker, "rerank") or hasattr(reranker, "lister")
 
 
-def _reordered(candidates: list[Candidate], source: str, reranker: AnyReranker) -> list[Candidate]:
+def _reordered(listed: list[Candidate], source: str, reranker: AnyReranker) -> list[Candidate]:
+    """The candidates in the reranker's order; more than it wants stay behind the others."""
+    n_listed = sum(not candidate.is_extra for candidate in listed)
+    n_compete = min(n_listed, reranker.n_candidates)
+    candidates, rest = listed[:n_compete], listed[n_compete:]
     if hasattr(reranker, "lister"):
         order = cast(ListReranker, reranker).order(source, candidates)
     else:
@@ -171,7 +176,7 @@ def _reordered(candidates: list[Candidate], source: str, reranker: AnyReranker) 
         nbest = [candidate.hypothesis for candidate in candidates]
         order = cast(Reranker, reranker).rerank(source, texts, nbest)
     _check(reranker.name, order, len(candidates))
-    return [candidates[index] for index in order]
+    return [*(candidates[index] for index in order), *rest]
 
 
 def _ranked(reranker: GraphReranker, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:

@@ -122,7 +122,8 @@ class GraphSearch:
                 source's own length, so that no summary is longer than its source.
             bonus: Score added for length.
             n_wanted: Candidates wanted.
-            ranking: Another order than that of the scores.
+            ranking: Another order than that of the scores, of a list whose length is its own;
+                where more are wanted, those of a longer list come behind it.
 
         Returns:
             At most ``n_wanted`` candidates, no two with one text, best first, at least one.
@@ -140,6 +141,8 @@ class GraphSearch:
                 kept, excess, found, is_all = self._listed(
                     settings, request, longest, n_wanted, most, ranking
                 )
+                if ranking is not None and kept and not is_all:
+                    kept += self._extra(settings, request, longest, most, ranking, kept, len(found))
             except NothingFoundError as error:
                 raise self._not_found(request, str(error).partition(";")[0]) from error
             except InfeasibleBudgetError as error:
@@ -251,17 +254,23 @@ class GraphSearch:
         n_wanted: int,
         most: int,
         ranking: Ranking | None,
+        *,
+        n_extra: int = 0,
     ) -> tuple[list[Candidate], int, NBest, bool]:
-        """Decode longer lists until enough strings fit.
+        """Decode longer lists until enough strings fit; ``n_extra`` of them beyond the ranked list.
 
         Also say how much too long others are, and whether the list holds all that there is.
         """
         n_hypotheses, n_enough, ranked = n_wanted, n_wanted, None
         if ranking is not None:
-            n_hypotheses = max(n_wanted, ranking.n_listed)
+            # The list is the same however many are wanted, so that the first one is.
+            n_hypotheses = n_extra or ranking.n_listed
             settings = {**settings, "after_best": ranking.after_best}
-            if ranking.after_best is not None:  # a list as long as it came out
-                n_enough = min(n_wanted, self.options.n_best)
+            # One of a search that ends after its best is as long as it came out.
+            n_enough = n_extra or (ranking.n_read if ranking.after_best is None else 1)
+            if n_extra and n_extra <= ranking.n_listed:
+                n_hypotheses = min(ranking.n_listed * _GROWTH, max(most, n_extra))
+                settings["after_best"] = None
         while True:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             if ranking is not None:
@@ -278,6 +287,31 @@ class GraphSearch:
             if len(kept) >= n_enough or is_short or n_hypotheses >= most:
                 return kept, excess, found, is_all
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
+
+    def _extra(
+        self,
+        settings: dict[str, Any],
+        request: LengthRequest,
+        longest: int,
+        most: int,
+        ranking: Ranking,
+        kept: list[Candidate],
+        n_found: int,
+    ) -> list[Candidate]:
+        """What a longer list has beside the ranked one, where more candidates are asked for."""
+        n_asked = self.options.n_best
+        is_short = n_found < ranking.n_listed  # then this is what the search makes of it
+        if len(kept) >= n_asked or (is_short and n_asked <= ranking.n_listed):
+            return []
+        more, _, _, _ = self._listed(
+            settings, request, longest, n_asked, most, ranking, n_extra=n_asked
+        )
+        known = {candidate.text for candidate in kept}
+        return [
+            replace(one, rank=n_found + one.rank, is_extra=True)
+            for one in more
+            if one.text not in known
+        ]
 
     def spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
         """Lower a request's interval to what the source and the graph can spend at all.
