@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,15 +14,27 @@ import typer
 from typer.testing import CliRunner
 
 from sumfit.cli.paper_baselines import CTC_SUM, ROWS, load_baselines, run_baseline
-from sumfit.cli.paper_runs import Row
-from sumfit.cli.paper_tables import MAKERS
+from sumfit.cli.paper_data import read_test_set
+from sumfit.cli.paper_runs import Reproduction, Row
+from sumfit.cli.paper_tables import MAKERS, planned
 from sumfit.cli.reproduce import reproduce as reproduce_command
+from sumfit.cli.runs import ModelRunner
 from sumfit.errors import ConfigError, InfeasibleBudgetError, InputError, ModelNotFoundError
 from sumfit.evaluation import paper
 from sumfit.hypothesis import Summary
 from sumfit.models.config import DATConfig
 from sumfit.runtime import ModelConfig, default_model_path
 from tests.tiny_baseline import write_model
+
+NO_VERDICT = SimpleNamespace(rate=lambda outcome: 0.0)
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
 
 APP = typer.Typer()
 APP.command()(reproduce_command)
@@ -268,3 +282,49 @@ def test_table_9_has_a_row_for_every_reranker_given(
 def test_a_model_with_a_reranker_fills_the_row_of_ours(data: Path) -> None:
     first = tables(invoke(default_model_path(), "table1", "--data", str(data)))[0]
     assert "exact SeqMAP, constrained, reranked (ours)" in [row["model"] for row in first["rows"]]
+
+
+def test_the_work_is_counted_before_it_is_done(
+    tiny_model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sumfit.cli.paper_tables._TIMED", 2)
+    monkeypatch.setattr("sumfit.cli.paper_tables.judge", lambda pairs, endpoint: NO_VERDICT)
+    out = tmp_path / "at.txt"
+    out.write_text("\n".join(["one two three"] * 6) + "\n")
+    baselines = load_baselines([str(write_model(tmp_path / "ctc", "ctc"))], device="cpu")
+    counted: list[int] = []
+    part = read_test_set(data)
+    with ModelRunner(tiny_model, n_processes=1, on_progress=counted.append) as runner:
+        for name in MAKERS:
+            counted.clear()
+            made = Reproduction(
+                runner=runner,
+                part=part,
+                files={paper.AT: out},
+                baselines=baselines,
+                endpoint=SimpleNamespace(model="judge"),  # type: ignore[arg-type]
+                on_progress=counted.append,
+            )
+            runs = planned(name, made)
+            assert not counted
+            MAKERS[name](made)
+            assert runs == set(made._done), name
+            assert sum(counted) == len(runs) * len(part), name
+            assert bool(runs) == (name != "table6")
+
+
+def test_progress_is_shown_on_a_terminal(
+    tiny_model: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr("sumfit.cli.jobs.progress._EVERY_S", {True: 0.0, False: 0.0})
+    monkeypatch.setattr(
+        "sumfit.cli.jobs.progress.Progress._write", lambda _, line: lines.append(line)
+    )
+    assert invoke(tiny_model, "table1", "--data", str(data)).exit_code == 0
+    assert not lines  # standard error is no terminal here
+    monkeypatch.setattr("sumfit.cli.reproduce.sys", SimpleNamespace(stderr=Terminal()))
+    assert invoke(tiny_model, "table1", "--data", str(data)).exit_code == 0
+    total = re.fullmatch(r"6 of (\d+) summaries \(\d+%\), [\d.]+/s, .* left", lines[0])
+    assert total is not None
+    assert lines[-1].startswith(f"{total[1]} of {total[1]} summaries (100%)")

@@ -7,7 +7,7 @@ rows read from files. Rows of trained baselines are `sumfit.cli.paper_baselines`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +100,8 @@ class Reproduction:
         baselines: Trained baselines by system.
         endpoint: The judge of Table 4; ``None`` leaves the table out.
         first: The set was thinned to so many items; files are thinned alike.
+        on_progress: Called with the number of texts that a baseline has just done; the runner
+            counts those of the DAT.
     """
 
     runner: ModelRunner
@@ -110,6 +112,7 @@ class Reproduction:
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     first: int | None = None
+    on_progress: Callable[[int], None] | None = None
     _done: dict[str, list[RunItem]] = field(default_factory=dict)
 
     @property
@@ -141,7 +144,7 @@ class Reproduction:
         Returns:
             One item per text; at most the length where no output has exactly it.
         """
-        key = f"{ratio} {sorted(keywords.items())}"
+        key = _key(ratio, keywords)
         if key not in self._done:
             limits = self.limits(ratio)
             shared: dict[str, Any] = {
@@ -164,13 +167,39 @@ class Reproduction:
         Returns:
             The summaries; ``None`` if nobody can make them.
         """
-        path = self.files.get(f"{name}@{ratio * 100:g}") or self.files.get(name)
+        path = self._file(name, ratio)
         if path is not None:
             return self._from_file(path, self.limits(ratio))
-        if name in ROWS and ROWS[name].system in self.baselines:
+        if self._has_baseline(name):
             return Row.of(self._run_baseline(name, ratio))
         keywords = self.keywords(name)
         return Row.of(self.run(ratio, keywords)) if keywords else None
+
+    def run_of(self, name: str, ratio: float, own: Mapping[str, Any] | None = None) -> str | None:
+        """Say which run fills a row, for a count of them.
+
+        Args:
+            name: Row name.
+            ratio: Share of the source's words.
+            own: Method and options of a row that is no usual system.
+
+        Returns:
+            The same for the same run; ``None`` where none is needed, or nobody can make it.
+        """
+        if own is not None:
+            return None if own.get("rerank", "") is None else _key(ratio, own)
+        if self._file(name, ratio) is not None:
+            return None
+        if self._has_baseline(name):
+            return f"{ratio} {name}"
+        keywords = self.keywords(name)
+        return _key(ratio, keywords) if keywords else None
+
+    def _file(self, name: str, ratio: float) -> Path | None:
+        return self.files.get(f"{name}@{ratio * 100:g}") or self.files.get(name)
+
+    def _has_baseline(self, name: str) -> bool:
+        return name in ROWS and ROWS[name].system in self.baselines
 
     def keywords(self, name: str) -> dict[str, Any]:
         """Say how the DAT makes a row.
@@ -221,6 +250,8 @@ class Reproduction:
             baseline = self.baselines[ROWS[name].system]
             limits = self.limits(ratio)
             self._done[key] = run_baseline(baseline, ROWS[name], self.part.sources, limits)
+            if self.on_progress:
+                self.on_progress(len(self.part))
         return self._done[key]
 
     def _from_file(self, path: Path, limits: Sequence[int]) -> Row:
@@ -234,6 +265,10 @@ class Reproduction:
             )
         cuts = [cut_at_words(text, limit=limit) for text, limit in zip(texts, limits, strict=True)]
         return Row([cut.text for cut in cuts], [cut.truncated for cut in cuts])
+
+
+def _key(ratio: float, keywords: Mapping[str, Any]) -> str:
+    return f"{ratio} {sorted(keywords.items())}"
 
 
 def _list_length(reranker: str) -> int:

@@ -25,9 +25,13 @@ from sumfit.pipeline import Summarizer
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline
 
-__all__ = ["MAKERS"]
+__all__ = ["MAKERS", "planned"]
 
 _TIMED = 100  # texts of Table 6
+_NOVEL = (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED)
+_VARIED = {"table7": ("K", "beam_size"), "table8": ("V", "words_per_vertex")}
+_Rows = dict[str, PaperRow | None]
+_Settings = dict[str, Mapping[str, Any]]
 
 
 def table1(made: Reproduction) -> list[Table]:
@@ -79,7 +83,7 @@ def table4(made: Reproduction) -> list[Table]:
     """
     if made.endpoint is None:
         raise ConfigError("table4 asks a language model; give --endpoint and --judge-model")
-    name = paper.SEQMAP if made.row(paper.SEQMAP, 0.25) else paper.NO_RERANKER
+    name = _judged(made)
     ours = made.row(name, 0.25)
     assert ours is not None
     rows: list[tuple[Cell, ...]] = []
@@ -112,8 +116,7 @@ def table5(made: Reproduction) -> list[Table]:
     sources = [source.lower().split() for source in made.part.sources]
     systems: dict[str, list[list[str]]] = {}
     missing = []
-    first = (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED)
-    for name in (*first, *(name for name in filled(made) if name not in first)):
+    for name in _with_filled(_NOVEL, made):
         found = made.row(name, 0.25)
         if found is None:
             missing.append(name)
@@ -149,8 +152,7 @@ def table6(made: Reproduction) -> list[Table]:
     texts = [made.part.sources[i % len(made.part)] for i in range(_TIMED)]
     rows: list[tuple[Cell, ...]] = []
     missing = []
-    names = (*paper.SPEED, EXACT, CONSTRAINED, MBR, NEURAL)
-    for name in (*names, *(name for name in filled(made) if name not in names)):
+    for name in _with_filled((*paper.SPEED, EXACT, CONSTRAINED, MBR, NEURAL), made):
         fit: Summarizer | Baseline = made.runner.summarizer
         backend, profile = made.runner.summarizer.backend.name, made.profile
         keywords = made.keywords(name)
@@ -178,7 +180,7 @@ def table6(made: Reproduction) -> list[Table]:
     return [Table("Table 6", columns, tuple(rows), (note, *left_out(missing)))]
 
 
-def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], list[Table]]:
+def _ablation(name: str) -> Callable[[Reproduction], list[Table]]:
     def make(made: Reproduction) -> list[Table]:
         """Make the table.
 
@@ -188,21 +190,30 @@ def _ablation(name: str, letter: str, option: str) -> Callable[[Reproduction], l
         Returns:
             The table.
         """
-        base = dict(OURS[paper.NO_RERANKER])
-        settings: dict[str, Mapping[str, Any]] = {}
-        for row in paper.ABLATIONS[name]:
-            label, found, value = row.rpartition(f", {letter}=")
-            if found:
-                keywords = {**base, option: int(value)}
-                if label == paper.SEQMAP:
-                    # One trained for this very list, or the paper's.
-                    keywords["rerank"] = made.rerankers.get(f"{letter}={value}", made.reranker)
-                settings[row] = keywords
-        rows = {**paper.ABLATIONS[name], EXACT: None}
+        rows, settings = _ablated(made, name)
         title = f"Table {name[-1]}, {paper.TABLES[name]}, 25 %"
         return [overlap_table(made, title, 0.25, rows, RougeOptions(), settings)]
 
     return make
+
+
+def _ablated(made: Reproduction, name: str) -> tuple[_Rows, _Settings]:
+    """Rows of table 7, 8 or 9, and the keywords of those that are no usual system."""
+    settings: _Settings = {}
+    if name == "table9":
+        settings = dict(made.ablation())
+        rows = {paper.NO_RERANKER: None, **paper.ABLATIONS[name]}
+        return rows | {row: None for row in settings if row not in rows}, settings
+    letter, option = _VARIED[name]
+    for row in paper.ABLATIONS[name]:
+        label, found, value = row.rpartition(f", {letter}=")
+        if found:
+            keywords = {**OURS[paper.NO_RERANKER], option: int(value)}
+            if label == paper.SEQMAP:
+                # One trained for this very list, or the paper's.
+                keywords["rerank"] = made.rerankers.get(f"{letter}={value}", made.reranker)
+            settings[row] = keywords
+    return {**paper.ABLATIONS[name], EXACT: None}, settings
 
 
 def table9(made: Reproduction) -> list[Table]:
@@ -216,9 +227,7 @@ def table9(made: Reproduction) -> list[Table]:
     Returns:
         The table.
     """
-    settings: dict[str, Mapping[str, Any]] = dict(made.ablation())
-    rows: dict[str, PaperRow | None] = {paper.NO_RERANKER: None, **paper.ABLATIONS["table9"]}
-    rows |= {name: None for name in settings if name not in rows}
+    rows, settings = _ablated(made, "table9")
     title = f"Table 9, {paper.TABLES['table9']}, 25 %, V = 5 (the paper's K: 10)"
     return [overlap_table(made, title, 0.25, rows, RougeOptions(), settings)]
 
@@ -229,10 +238,47 @@ MAKERS: dict[str, Callable[[Reproduction], list[Table]]] = {
     "table4": table4,
     "table5": table5,
     "table6": table6,
-    "table7": _ablation("table7", "K", "beam_size"),
-    "table8": _ablation("table8", "V", "words_per_vertex"),
+    "table7": _ablation("table7"),
+    "table8": _ablation("table8"),
     "table9": table9,
 }
+
+
+def planned(name: str, made: Reproduction) -> set[str]:
+    """Say which runs over the whole set a table needs, for a count of the work.
+
+    Args:
+        name: The table.
+        made: What to make it from.
+
+    Returns:
+        Names of the runs, see `Reproduction.run_of`; none for Table 6, which times a few texts.
+    """
+    if name in paper.ABLATIONS:
+        rows, settings = _ablated(made, name)
+        runs = {made.run_of(row, 0.25, settings.get(row)) for row in rows}
+    elif name == "table6":
+        return set()
+    else:
+        wanted: dict[float, tuple[str, ...]] = {
+            "table1": lambda: {r: (*rows, *_extra(made)) for r, rows in paper.GIGAWORD.items()},
+            "table2": lambda: {0.20: (*paper.DUC, *_extra(made))},
+            "table4": lambda: {0.25: (_judged(made), *paper.JUDGED)},
+            "table5": lambda: {0.25: _with_filled(_NOVEL, made)},
+        }[name]()
+        runs = {made.run_of(row, ratio) for ratio, rows in wanted.items() for row in rows}
+    return {run for run in runs if run is not None}
+
+
+def _judged(made: Reproduction) -> str:
+    """The row of SeqMAP that Table 4 compares with the others."""
+    has_own = made.run_of(paper.SEQMAP, 0.25) or made.row(paper.SEQMAP, 0.25)
+    return paper.SEQMAP if has_own else paper.NO_RERANKER
+
+
+def _with_filled(names: tuple[str, ...], made: Reproduction) -> tuple[str, ...]:
+    """Rows, and behind them those of the baselines at hand."""
+    return (*names, *(name for name in filled(made) if name not in names))
 
 
 def _extra(made: Reproduction) -> tuple[str, ...]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from sumfit.cli.jobs.progress import Progress
 from sumfit.cli.options import with_flags
 from sumfit.cli.paper_baselines import load_baselines
 from sumfit.cli.paper_data import read_test_set
 from sumfit.cli.paper_plots import write_plots
 from sumfit.cli.paper_runs import Reproduction, parse_rerankers, parse_systems
-from sumfit.cli.paper_tables import MAKERS
+from sumfit.cli.paper_tables import MAKERS, planned
 from sumfit.cli.runs import ModelRunner
 from sumfit.errors import ConfigError
 from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
@@ -121,15 +123,20 @@ def reproduce(
     if data is None:
         raise ConfigError("give the test set with --data DIR; see sumfit reproduce --help")
     settings = {**rows.settings(), "ending": ending, "first": first}
-    with ModelRunner(model, n_processes=processes) as runner, judge.opened() as asked:
+    is_quiet = not sys.stderr.isatty() or names == ["table6"]  # which only times some
+    shown = Progress(None, what="summaries", is_quiet=is_quiet)
+    settings["on_progress"] = shown.add
+    runs = ModelRunner(model, n_processes=processes, on_progress=shown.add)
+    with contextlib.closing(shown), runs as runner, judge.opened() as asked:
         made = {}
         for path in {data, duc or data}:
             part = read_test_set(path, first=first)
             made[path] = Reproduction(runner=runner, part=part, endpoint=asked, **settings)
-        tables = {
-            name: MAKERS[name](made[duc or data] if name == "table2" else made[data])
-            for name in names
-        }
+        sources = {name: made[duc or data] if name == "table2" else made[data] for name in names}
+        for one in made.values():
+            wanted = [planned(name, source) for name, source in sources.items() if source is one]
+            shown.expect(len(set().union(*wanted)) * len(one.part))
+        tables = {name: MAKERS[name](source) for name, source in sources.items()}
     if plots is not None:
         write_plots(plots, tables)
     typer.echo(render([part for parts in tables.values() for part in parts], format))

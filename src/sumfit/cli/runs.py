@@ -254,7 +254,16 @@ class ModelRunner:
         Returns:
             One item per text, in order.
         """
-        tasks = list(_chunks(texts, per_item or {}, keywords))
+        return self._run(texts, per_item or {}, keywords, self._on_progress)
+
+    def _run(
+        self,
+        texts: Sequence[str],
+        per_item: Mapping[str, Sequence[int]],
+        keywords: Mapping[str, Any],
+        on_progress: Callable[[int], None] | None,
+    ) -> list[RunItem]:
+        tasks = list(_chunks(texts, per_item, keywords))
         chunks: Iterator[list[RunItem]]
         if self._pool is None:
             chunks = (_items(self.summarizer, *task) for task in tasks)
@@ -263,8 +272,8 @@ class ModelRunner:
         done: list[RunItem] = []
         for chunk in chunks:
             done += chunk
-            if self._on_progress:
-                self._on_progress(len(chunk))
+            if on_progress:
+                on_progress(len(chunk))
         return done
 
     def run_exactly(
@@ -282,9 +291,12 @@ class ModelRunner:
         """
 
         def run(length: str, places: Sequence[int]) -> list[RunItem]:
-            strict = {"on_infeasible": "error"} if length == "exact_words" else {}
+            is_first = length == "exact_words"
+            asked = keywords | ({"on_infeasible": "error"} if is_first else {})
             own = {length: [limits[place] for place in places]}
-            return self.run([texts[i] for i in places], per_item=own, **(keywords | strict))
+            # Each text is counted once, however often it is asked for.
+            counted = self._on_progress if is_first else None
+            return self._run([texts[i] for i in places], own, asked, counted)
 
         return exact_or_shorter(run, len(texts))
 

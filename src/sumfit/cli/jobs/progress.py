@@ -65,6 +65,15 @@ class Progress:
                 self._last = now
                 self._write(self.line(now))
 
+    def expect(self, n_records: int) -> None:
+        """Count further records as wanted, where the total is known late.
+
+        Args:
+            n_records: How many.
+        """
+        with self._lock:
+            self._total = (self._total or 0) + n_records
+
     def line(self, now: float) -> str:
         """Say how far the job is.
 
