@@ -160,3 +160,36 @@ def test_no_half_of_a_flag_or_an_emoji(
     for one in (summary, *summary.alternatives):
         assert not re.search("(?<![🇦-🇿])([🇦-🇿][🇦-🇿])*[🇦-🇿](?![🇦-🇿])", one.text), one.text
         assert one.text == one.text.strip("\u200d")
+
+
+SCOPED = (
+    "net: ipv4: fix memory leak in ip_fib_dump: The route dump function allocated a buffer and did "
+    "not free it on the error path, so each failed dump leaked 4 kB. Free it before returning.",
+    "The driver for the network card did not check the return value of the allocation. net: fix "
+    "the check so that the kernel does not crash when memory is low.",
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"constraints": False}, {"rerank": "neural"}])
+@pytest.mark.parametrize("prefix", ["net: ", "NET:", "[net] "])
+def test_a_label_stands_once(default: Summarizer, prefix: str, options: dict[str, object]) -> None:
+    for text in SCOPED:
+        assert default(text, preset="git-subject", **options).text.startswith("net: ")
+        found = default(text, preset="git-subject", prefix=prefix, n_best=3, **options)
+        for one in (found, *found.alternatives):
+            assert one.text.startswith(prefix)
+            rest = one.text.removeprefix(prefix).casefold()
+            assert not rest.startswith(prefix.strip().casefold())
+            assert one.length <= 50
+        if not options:
+            assert found.optimal  # the label is left out by the search, not after it
+
+
+def test_a_text_with_the_label_gets_no_second_one(default: Summarizer) -> None:
+    asked = {"max_chars": 20, "prefix": "net: "}
+    kept = default("Net: fix the leak", **asked)
+    assert (kept.text, kept.origin, kept.length) == ("net: fix the leak", "source", 17)
+    cut = default("net: зафиксируйте эту утечку", **asked, on_infeasible="cut")
+    assert (cut.text, cut.origin) == ("net: зафиксируйте…", "cut")
+    required = default(SCOPED[0], preset="git-subject", prefix="net: ", required=["net:"])
+    assert required.text.casefold().count("net:") == 2

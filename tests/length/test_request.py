@@ -368,3 +368,27 @@ def test_lists_that_do_not_match_are_refused(
     with pytest.raises(error) as caught:
         expand_limits(keywords, n_items=n_items)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("prefix", "label"),
+    [
+        ("net: ", "net:"),
+        ("[News] ", "[News]"),
+        ("fix(net): ", "fix(net):"),
+        ("Docs – ", "Docs –"),
+        ("", ""),
+        ("The ", ""),
+        ("1) ", ""),
+        ("U.S. ", ""),
+        ("- ", ""),
+    ],
+)
+def test_a_label_has_a_letter_and_ends_with_a_mark(prefix: str, label: str) -> None:
+    request = resolve_budget(max_chars=50, prefix=prefix)
+    assert request.label == label
+    text = "bridge closed"
+    assert request.without_label(text) == text
+    for again in (prefix, prefix.upper(), prefix.rstrip()):
+        assert request.without_label(again + text) == (text if label else again + text)
+    assert request.without_label(label) == label

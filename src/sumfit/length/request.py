@@ -42,6 +42,7 @@ LIMIT_KEYWORDS = (
 )
 """Keywords that set a limit; all of them but ``preset`` may also be given one value per item."""
 
+_LABEL_ENDS = tuple(":]})>|/-–—•·»：】）")
 _RATIO_RULES = ("floor", "paper-dat", "paper-truncate")
 
 
@@ -75,6 +76,30 @@ class LengthRequest:
     def unit_name(self) -> str:
         """Name of the unit."""
         return self.unit.name
+
+    @property
+    def label(self) -> str:
+        """The prefix where it is a label, as ``net:`` or ``[News]``; empty where it is not.
+
+        A label has a letter and ends with a mark that ends no sentence, number or abbreviation. It
+        stands once, so a summary does not hold it again.
+        """
+        label = self.prefix.strip()
+        return label if label.endswith(_LABEL_ENDS) and any(map(str.isalpha, label)) else ""
+
+    def without_label(self, text: str) -> str:
+        """A text without the label that it begins with already.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            What follows the label; the text itself if it begins otherwise, or nothing follows.
+        """
+        label = self.label
+        if not label or text[: len(label)].casefold() != label.casefold():
+            return text
+        return text[len(label) :].lstrip() or text
 
     def compose(self, text: str) -> str:
         """The whole string: prefix, summary, suffix.

@@ -42,17 +42,24 @@ class ConstraintCompiler:
         self._lock = threading.Lock()
         self._is_ready = False
 
-    def compile(self, options: Options, source: str) -> CompiledConstraints | None:
+    def compile(
+        self, options: Options, source: str, *, label: str = ""
+    ) -> CompiledConstraints | None:
         """Constraints of one call and one text.
 
         Args:
             options: The caller's switches.
+            label: What the prefix says already, if it is a label; banned in any case, unless there
+                are required words, which might hold it.
             source: The source in its profile's form; of a very long one its head.
 
         Returns:
             Compiled constraints, or ``None`` if everything is allowed.
         """
         constraints = constraints_of(options)
+        if label and not options.required:
+            constraints = constraints or _none()
+            constraints = replace(constraints, banned=(*constraints.banned, label))
         if constraints is None:
             return None
         lexicon = self._model.lexicon
@@ -95,6 +102,13 @@ def constraints_of(options: Options) -> Constraints | None:
         source_names_only=options.source_names_only,
     )
     return None if made.is_empty else made
+
+
+def _none() -> Constraints:
+    # Only here: most of what asks for no constraints has no use for their tables.
+    from sumfit.decoding.constraints import Constraints
+
+    return Constraints()
 
 
 def says_little(source: str) -> bool:

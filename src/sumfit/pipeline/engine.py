@@ -213,7 +213,9 @@ class Engine:
         search = None
         if source is not None and dag is not None:
             started = time.perf_counter()
-            search = self._search(source, dag, options)
+            labels = {item.label for item in self._good(prepared.requests)}
+            label = labels.pop() if len(labels) == 1 else ""
+            search = self._search(source, dag, options, label)
             if early is None:
                 early = self._from_one_search(search, prepared, options)
             decode_s = timings.get("decode", 0.0) + time.perf_counter() - started
@@ -364,12 +366,12 @@ class Engine:
             return {}  # each text is searched by itself and has an error of its own
         return {number: some for number, some in zip(tasks, found, strict=True) if some}
 
-    def _search(self, source: Source, dag: DAG, options: Options) -> GraphSearch:
+    def _search(self, source: Source, dag: DAG, options: Options, label: str = "") -> GraphSearch:
         return GraphSearch(
             dag=dag,
             options=options,
             ending=options.ending or self.model.config.ending,
-            constraints=self._constraints.compile(options, source.head),
+            constraints=self._constraints.compile(options, source.head, label=label),
             tokenizer=self.model.tokenizer,
             source=source.read,
         )
@@ -383,7 +385,7 @@ class Engine:
         return (
             options.keep_short
             and self._length(source, request) <= request.limit
-            and request.accepts(source.text, tokenizer=tokenizer)
+            and request.accepts(request.without_label(source.text), tokenizer=tokenizer)
             and keeps_phrases(source.text, options)
         )
 

@@ -96,7 +96,7 @@ class ResultMaker:
             A summary of origin ``"source"``.
         """
         assert self.source is not None
-        return self._plain(self.source.text, "source", request)
+        return self._plain(request.without_label(self.source.text), "source", request)
 
     def cut(self, request: LengthRequest) -> Summary:
         """The source's first words that fit, with an ellipsis: a last resort that shows it is one.
@@ -111,10 +111,10 @@ class ResultMaker:
             ellipsis fits, or no cut is long enough.
         """
         assert self.source is not None
-        words = _CUTTABLE.findall(self.source.head)
+        words = _CUTTABLE.findall(request.without_label(self.source.head))
         low = self._n_fitting(words, request)
         if not self.source.is_whole and (low == len(words) or len(words) == 1):
-            words = _CUTTABLE.findall(self.source.text)
+            words = _CUTTABLE.findall(request.without_label(self.source.text))
             low = self._n_fitting(words, request)
         text = _head(words, low)
         if low and request.accepts(text, tokenizer=self.tokenizer):

@@ -366,6 +366,8 @@ class GraphSearch:
             seen.add(text)
             if not keeps_scripts(text, self.source):
                 continue
+            if request.without_label(text) != text and not self.options.required:
+                continue
             excess = max(
                 request.measure(text, tokenizer=self.tokenizer) + request.reserve - request.limit,
                 measure(text, request.unit, tokenizer=self.tokenizer) - most,
