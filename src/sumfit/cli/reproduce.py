@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -122,24 +123,38 @@ def reproduce(
     names = _names(table, has_judge=judge.endpoint is not None, has_duc=duc is not None)
     if data is None:
         raise ConfigError("give the test set with --data DIR; see sumfit reproduce --help")
-    settings = {**rows.settings(), "ending": ending, "first": first}
-    is_quiet = not sys.stderr.isatty() or names == ["table6"]  # which only times some
-    shown = Progress(None, what="summaries", is_quiet=is_quiet)
-    settings["on_progress"] = shown.add
+    shown = _progress(names)
+    settings = {**rows.settings(), "ending": ending, "first": first, "on_progress": shown.add}
     runs = ModelRunner(model, n_processes=processes, on_progress=shown.add)
     with contextlib.closing(shown), runs as runner, judge.opened() as asked:
         made = {}
         for path in {data, duc or data}:
             part = read_test_set(path, first=first)
             made[path] = Reproduction(runner=runner, part=part, endpoint=asked, **settings)
-        sources = {name: made[duc or data] if name == "table2" else made[data] for name in names}
-        for one in made.values():
-            wanted = [planned(name, source) for name, source in sources.items() if source is one]
-            shown.expect(len(set().union(*wanted)) * len(one.part))
-        tables = {name: MAKERS[name](source) for name, source in sources.items()}
+        origins = {name: made[duc or data] if name == "table2" else made[data] for name in names}
+        tables = _tables(origins, shown)
     if plots is not None:
         write_plots(plots, tables)
     typer.echo(render([part for parts in tables.values() for part in parts], format))
+
+
+def _progress(names: Sequence[str]) -> Progress:
+    """Counts the summaries that all tables take; shown on a terminal alone."""
+    is_quiet = not sys.stderr.isatty() or names == ["table6"]  # which only times some
+    return Progress(None, what="summaries", is_quiet=is_quiet)
+
+
+def _tables(origins: Mapping[str, Reproduction], shown: Progress) -> dict[str, list[Table]]:
+    """Make the tables, each from its origin."""
+    shown.expect(_n_summaries(origins))
+    return {name: MAKERS[name](origin) for name, origin in origins.items()}
+
+
+def _n_summaries(origins: Mapping[str, Reproduction]) -> int:
+    """How many summaries the tables need; a run that several of them share is made once."""
+    runs = {(id(made), run) for name, made in origins.items() for run in planned(name, made)}
+    n_texts = {id(made): len(made.part) for made in origins.values()}
+    return sum(n_texts[number] for number, _ in runs)
 
 
 def _names(table: str | None, *, has_judge: bool, has_duc: bool) -> list[str]:
