@@ -49,9 +49,9 @@ class ConstraintCompiler:
 
         Args:
             options: The caller's switches.
+            source: The source in its profile's form; of a very long one its head.
             label: What the prefix says already, if it is a label; banned in any case, unless there
                 are required words, which might hold it.
-            source: The source in its profile's form; of a very long one its head.
 
         Returns:
             Compiled constraints, or ``None`` if everything is allowed.

@@ -21,6 +21,7 @@ from starlette.middleware import Middleware
 from sumfit._version import __version__
 from sumfit.errors import SumfitError
 from sumfit.serving.chat import chat_router
+from sumfit.serving.chat_schemas import ChatRequest
 from sumfit.serving.engine import SummarizerLike
 from sumfit.serving.errors import Problem, from_sumfit_error, from_validation
 from sumfit.serving.gate import Gate
@@ -28,7 +29,7 @@ from sumfit.serving.metrics import Metrics
 from sumfit.serving.options import ServerOptions
 from sumfit.serving.pages import add_pages
 from sumfit.serving.routes import api_router
-from sumfit.serving.schemas import ChatRequest, GraphRequest, SummarizeRequest
+from sumfit.serving.schemas import GraphRequest, SummarizeRequest
 from sumfit.serving.service import Service
 
 __all__ = ["create_app", "openapi_document"]

@@ -17,6 +17,7 @@ from fastapi.responses import StreamingResponse
 
 from sumfit.hypothesis import Summary
 from sumfit.serving.bodies import CheckedRoute
+from sumfit.serving.chat_schemas import ChatReply, ChatRequest
 from sumfit.serving.engine import reply_of, text_works
 from sumfit.serving.errors import Problem, printable
 from sumfit.serving.routes import (
@@ -26,7 +27,7 @@ from sumfit.serving.routes import (
     options_of,
     summary_or_problem,
 )
-from sumfit.serving.schemas import LENGTH_FIELDS, ChatReply, ChatRequest, ErrorReply, Options
+from sumfit.serving.schemas import LENGTH_FIELDS, ErrorReply, Options
 from sumfit.serving.service import Service
 
 __all__ = ["chat_router"]
@@ -60,8 +61,11 @@ def chat_router(service: Service) -> APIRouter:
         (result,) = await service.run(request, text_works([text], options))
         summary = summary_or_problem(result, service)
         reply = _reply(body, summary, service.summarizer.count_tokens(text))
+        _check_stops(body, reply)
         if body.stream:
-            return StreamingResponse(_events(reply), media_type="text/event-stream")
+            has_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+            events = _events(reply, has_usage=has_usage)
+            return StreamingResponse(events, media_type="text/event-stream")
         return json_response(reply)
 
     @router.get("/v1/models", summary="Models, in OpenAI's shape")
@@ -135,7 +139,7 @@ def _source_of(body: ChatRequest) -> str:
         if message.role == "user":
             if isinstance(message.content, str):
                 return message.content
-            return "\n".join(part.text for part in message.content)
+            return "\n".join(part.text for part in message.content or [])
     raise Problem(
         422,
         "messages has no message of role 'user'; its text is what is summarised",
@@ -168,13 +172,27 @@ def _reply(body: ChatRequest, summary: Summary, n_source_tokens: int) -> dict[st
     }
 
 
-def _events(reply: dict[str, Any]) -> Iterator[bytes]:
+def _check_stops(body: ChatRequest, reply: dict[str, Any]) -> None:
+    """Refuse a request of which a stop sequence would cut a summary short."""
+    stops = [body.stop] if isinstance(body.stop, str) else body.stop or []
+    for stop in filter(None, stops):
+        if any(stop in choice["message"]["content"] for choice in reply["choices"]):
+            raise Problem(
+                422,
+                f"the summary holds the stop sequence {printable(stop, limit=80)!r}, and none is "
+                "cut short; leave it out, or give banned words, which are kept out of it",
+                param="stop",
+            )
+
+
+def _events(reply: dict[str, Any], *, has_usage: bool) -> Iterator[bytes]:
     """Server-sent events: the whole summary at once, since it is only known whole."""
     head = {
         "id": reply["id"],
         "object": "chat.completion.chunk",
         "created": reply["created"],
         "model": reply["model"],
+        **({"usage": None} if has_usage else {}),
     }
     for choice in reply["choices"]:
         delta = {"index": choice["index"], "delta": choice["message"], "finish_reason": None}
@@ -183,7 +201,9 @@ def _events(reply: dict[str, Any]) -> Iterator[bytes]:
         {"index": choice["index"], "delta": {}, "finish_reason": "stop"}
         for choice in reply["choices"]
     ]
-    yield _event({**head, "choices": ends, "usage": reply["usage"], "sumfit": reply["sumfit"]})
+    yield _event({**head, "choices": ends, "sumfit": reply["sumfit"]})
+    if has_usage:
+        yield _event({**head, "choices": [], "usage": reply["usage"]})
     yield b"data: [DONE]\n\n"
 
 

@@ -1,7 +1,8 @@
 """What the server accepts and answers, as strict schemas.
 
-Owns field names, types and ranges of requests and replies. Does not own what a length option
-means (`sumfit.length`) nor the defaults: a field that a request leaves out is not passed on, so
+Owns field names, types and ranges of requests and replies, but for those of OpenAI's protocol
+(`sumfit.serving.chat_schemas`). Does not own what a length option means (`sumfit.length`) nor the
+defaults: a field that a request leaves out is not passed on, so
 the library's own default holds.
 """
 
@@ -13,14 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 __all__ = [
     "LENGTH_FIELDS",
-    "ChatMessage",
-    "ChatReply",
-    "ChatRequest",
+    "Count",
     "ErrorReply",
     "GraphReply",
     "GraphRequest",
     "ModelReply",
     "Options",
+    "Strict",
     "SummarizeReply",
     "SummarizeRequest",
     "SummaryReply",
@@ -260,84 +260,3 @@ class ModelReply(BaseModel):
     defaults: dict[str, Any] = Field(description="options when a request leaves them out")
     config: dict[str, Any] = Field(description="the model's own description")
     limits: dict[str, float] = Field(description="what this server accepts")
-
-
-class ChatPart(Strict):
-    """A piece of a message's content; text only."""
-
-    type: Literal["text"]
-    text: str
-
-
-class ChatMessage(Strict):
-    """A message of a conversation."""
-
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[ChatPart]
-    name: str | None = None
-
-
-class ChatRequest(Options):
-    """OpenAI's chat request plus the length options; the last user message is the text.
-
-    The limit is any length option given as an extra field, or a preset behind the model's name:
-    ``"model": "sumfit:seo-title"``. System messages are not read: there are no instructions to
-    follow. Sampling options are accepted and change nothing, since the search is exact.
-    """
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "model": "sumfit:seo-title",
-                    "messages": [{"role": "user", "content": "The text to shorten ..."}],
-                }
-            ]
-        }
-    )
-
-    model: str = Field("sumfit", max_length=128)
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1000)]
-    n: Annotated[int, Field(ge=1, le=1000)] | None = Field(None, description="choices to return")
-    stream: bool = False
-    max_completion_tokens: Count | None = Field(None, description="same as max_tokens")
-    temperature: float | None = Field(None, ge=0, le=2, description="no effect")
-    top_p: float | None = Field(None, ge=0, le=1, description="no effect")
-    presence_penalty: float | None = Field(None, ge=-2, le=2, description="no effect")
-    frequency_penalty: float | None = Field(None, ge=-2, le=2, description="no effect")
-    user: str | None = Field(None, max_length=256, description="no effect, not stored")
-
-
-class ChatReplyMessage(BaseModel):
-    """The summary as a message."""
-
-    role: Literal["assistant"] = "assistant"
-    content: str
-
-
-class ChatChoice(BaseModel):
-    """One candidate."""
-
-    index: int
-    message: ChatReplyMessage
-    finish_reason: Literal["stop"] = "stop"
-
-
-class ChatUsage(BaseModel):
-    """Pieces of the model's vocabulary."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-
-
-class ChatReply(BaseModel):
-    """OpenAI's chat reply, with the summary's own fields under ``sumfit``."""
-
-    id: str
-    object: Literal["chat.completion"] = "chat.completion"
-    created: int
-    model: str
-    choices: list[ChatChoice]
-    usage: ChatUsage
-    sumfit: SummaryReply
