@@ -94,6 +94,16 @@ def test_lists_hold_candidates_of_the_limit_with_their_gains(place: Path, tmp_pa
             assert 0 <= lists.expected_f1[k] <= 1
 
 
+def test_an_exact_list_is_made_longer_where_strings_fail(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sumfit.pipeline.search.says_something", lambda text: len(text) % 2 == 0)
+    make_lists(spec(place, tmp_path / "l"), n_workers=1)
+    lists = Lists.joined(list(read_lists(tmp_path / "l")[1]))
+    assert lists.n_candidates.tolist() == [6] * 4
+    assert lists.ranks.max() > 5
+
+
 def test_what_is_there_is_kept_and_shards_make_the_rest(place: Path, tmp_path: Path) -> None:
     wanted = spec(place, tmp_path / "l", part_size=1)
     first = make_lists(wanted, n_workers=1, shard=(0, 2))

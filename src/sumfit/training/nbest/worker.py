@@ -198,7 +198,9 @@ class Worker:
             longest=longest,
             bonus=self.bonus,
             n_wanted=lister.n_candidates,
-            ranking=Ranking(lister.n_candidates, lister.after_best, lister.ranked),
+            ranking=Ranking(
+                lister.n_candidates, lister.after_best, lister.ranked, lister.n_candidates
+            ),
         )
 
     def _row(self, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
