@@ -105,8 +105,10 @@ class ChatRequest(Options):
     model: str = Field("sumfit", max_length=128)
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1000)]
     n: Annotated[int, Field(ge=1, le=1000)] | None = Field(None, description="choices to return")
-    stream: bool | None = None
-    stream_options: StreamOptions | None = None
+    stream: bool | None = Field(None, description="answer in events, the whole summary in one")
+    stream_options: StreamOptions | None = Field(
+        None, description="`include_usage`: the tokens used, in an event of their own at the end"
+    )
     stop: _Stop | Annotated[list[_Stop], Field(max_length=16)] | None = Field(
         None, description="refused if the summary holds one: none is cut short; see `banned`"
     )
