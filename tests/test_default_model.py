@@ -142,8 +142,14 @@ def test_the_example_script(tmp_path: Path) -> None:
 def test_a_limit_too_small_for_any_word_is_no_matter_of_writing(
     default: Summarizer, english: list[str]
 ) -> None:
-    with pytest.raises(InfeasibleBudgetError, match="no summary of this text measures at most 1 "):
-        default(english[0], max_chars=1)
+    for text in (english[0], "Hello world"):
+        summary = default(text, max_chars=1, on_error="return")
+        if summary.error is None:  # some graphs have "I"
+            assert len(summary.text) == 1
+        else:
+            assert type(summary.error) is InfeasibleBudgetError
+            assert "no summary of this text measures at most 1 " in str(summary.error)
+    assert summary.error is not None
 
 
 @pytest.mark.parametrize(

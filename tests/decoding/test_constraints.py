@@ -104,8 +104,7 @@ def plain_check(
     folded = [text.decode("utf-8", "replace").casefold() for _, text in atoms]
     known = {word.decode("utf-8") for word in lexicon}
     in_source = {"The", "runner", "Zoë", "ran", "races", "in", "London", "said", "the", "café"}
-    in_source |= {"ë", "é"}  # also alone, as what may be spelled in bytes
-    in_source |= {"Runner", "Ran", "Races", "In", "Said", "Café", "Ë", "É"}
+    in_source |= {"Runner", "Ran", "Races", "In", "Said", "Café"}
     for phrase in options.required:
         in_source |= {word for word in phrase.split() if word.isalpha()}
         in_source |= {word.capitalize() for word in phrase.split() if word.isalpha()}

@@ -34,6 +34,7 @@ from sumfit.decoding.kernels.state import (
 )
 from sumfit.decoding.kernels.steps import Steps, in_runs, payable_steps
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.outside import OutsideWords
 from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.errors import InfeasibleBudgetError
 
@@ -118,6 +119,8 @@ class SearchTables:
             spent_bit=_NONE,
             n_repeats=np.zeros(dag.n_candidates, dtype=np.int64),
             unit_bonus=float(options.unit_bonus),
+            members=_NONE,
+            member_start=_NONE,
         )
         return cls(_with_bounds(graph, rules, low, high), rules, low, high)
 
@@ -131,7 +134,7 @@ class SearchTables:
             Hashes of words that are one piece and that the bound does not know of yet.
         """
         graph, rules = self.graph, self.rules
-        refused = np.flatnonzero(graph.n_repeats)
+        refused = np.flatnonzero((graph.n_repeats > 0) & (graph.ids >= 0))
         pieces = graph.ids[refused]
         is_one_piece = rules.pieces.starts[pieces] & (rules.pieces.kind[pieces] == LETTERS)
         hashes = rules.pieces.fold_plus[pieces[is_one_piece]]
@@ -170,6 +173,49 @@ class SearchTables:
         )
         both = replace(self, graph=graph)
         return both.with_spent(words) if words.size else both._rebuilt(graph)
+
+    def following(self, outside: OutsideWords) -> SearchTables:
+        """Search words outside the candidates as well, each group of them as a candidate more.
+
+        Each has the greatest probability that any word outside can have, at every vertex. The
+        bounds are those of these tables, which know of such words.
+
+        Args:
+            outside: The words outside.
+
+        Returns:
+            Tables whose search leaves the candidates.
+        """
+        graph = self.graph
+        n_words, n_more = graph.prob.shape[0], outside.ids.size
+        prob = _aligned(n_words + n_more, graph.prob.shape[1])
+        prob[:n_words] = graph.prob
+        prob[n_words:] = graph.other
+        joins = np.concatenate([graph.joins, outside.joins])
+        cost = np.concatenate([graph.cost, outside.cost])
+        first_cost = np.concatenate([graph.first_cost, outside.first_cost])
+
+        def more(steps: Steps, costs: IntArray) -> Steps:
+            words = n_words + np.flatnonzero(costs[n_words:] <= self.high)
+            none = np.zeros_like(words)
+            columns = zip(
+                steps[:5], (words, costs[words], none, none + graph.needed, none), strict=True
+            )
+            return Steps(*in_runs(*map(np.concatenate, columns), joins))
+
+        followed = graph._replace(
+            prob=prob,
+            ids=np.concatenate([graph.ids, outside.ids]),
+            cost=cost,
+            first_cost=first_cost,
+            steps=more(graph.steps, cost),
+            first_steps=more(graph.first_steps, first_cost),
+            joins=joins,
+            n_repeats=np.zeros(n_words + n_more, dtype=np.int64),
+            members=outside.members,
+            member_start=outside.start,
+        )
+        return replace(self, graph=followed)
 
     def with_spent(self, words: IntArray) -> SearchTables:
         """Make the bound know that some more words can be used only once.

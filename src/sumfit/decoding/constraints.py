@@ -63,6 +63,10 @@ _ATOMS = regex.compile(
 )
 _NUMBERS = regex.compile(r"\p{N}[\p{N}\p{M}]*")
 _NON_ASCII_RUNS = regex.compile(r"[^\s\x00-\x40\[-`{-\x7f]+")
+_WORDS_ALONE = regex.compile(  # no single letters of writings that have spaces
+    r"[^\p{L}\p{M}\x00-\x7f]"
+    r"|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+)
 _INITIAL = regex.compile(r"(?<!\p{L})\p{L}\.")
 _MOST_REQUIRED = 16
 _MOST_READ = 50_000  # characters in which a source shows its writing systems
@@ -275,7 +279,7 @@ class Constraints:
             words.update(WORD_PATTERN.findall(source_text))
             if not source_text.isascii():  # characters that the tokenizer may spell in bytes
                 words.update(_NON_ASCII_RUNS.findall(source_text))
-                words.update(character for character in source_text if character > "\x7f")
+                words.update(_WORDS_ALONE.findall(source_text))
             for phrase in self.required:  # who asks for a word vouches for it
                 words.update(WORD_PATTERN.findall(phrase))
             words.update([word.capitalize() for word in words if word[0].islower()])

@@ -116,9 +116,20 @@ class Search:
             status = search._step(min(most, search.n_expanded + _SLICE))
         self._n_before += search.n_expanded
         if search._progress.count[0]:
-            bound = max(search.outside, search._frontier)
+            bound = max(search.outside, search._frontier, search._best_outside(self._tables))
             np.minimum(self._progress.outside, bound, out=self._progress.outside)
         return limit_s is None or time.perf_counter() - started <= limit_s
+
+    def _best_outside(self, tables: SearchTables) -> float:
+        """Greatest score of the results with a word that is no candidate of these tables."""
+        best, n_words = -math.inf, tables.n_candidates
+        for node in self._progress.done[: self._progress.count[2]].tolist():
+            at = node
+            while at > 0 and self._nodes.word[at] < n_words:
+                at = int(self._nodes.parent[at])
+            if at > 0:
+                best = max(best, float(self._nodes.score[node]))
+        return best
 
     def run(self, started: float, most: int | None = None) -> None:
         """Search until all results are found or a limit is reached.
@@ -311,7 +322,9 @@ def make_room(nodes: Nodes) -> Room:
         The arrays, not yet written.
     """
     return Room(
-        scratch=np.empty(nodes.state.shape[1], dtype=np.int64), mass=np.empty(nodes.reach.shape[1])
+        scratch=np.empty(nodes.state.shape[1], dtype=np.int64),
+        other=np.empty(nodes.state.shape[1], dtype=np.int64),
+        mass=np.empty(nodes.reach.shape[1]),
     )
 
 

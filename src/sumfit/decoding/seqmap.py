@@ -18,6 +18,7 @@ import numpy as np
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.outside import words_outside
 from sumfit.decoding.problem import SearchProblem, check_words, infeasible, keep_best_words
 from sumfit.decoding.search import Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
@@ -27,7 +28,7 @@ __all__ = ["all_lengths", "restricted", "seqmap"]
 
 _NONE = np.zeros(0, dtype=np.int64)
 _PATIENCE = 100  # least expansions before a search that repeats words gets a tighter bound
-_BOUNDS = 80  # bounds per context that take as long to fill as one expansion takes
+_BOUNDS = 15  # bounds per context that take as long to fill as one expansion takes
 _SPENT_AT_ONCE = 2  # words added to the bound at a time
 _MOST_SPENT = 6  # words that the bound may know of; each doubles it
 _MOST_BOUNDS = 300_000  # bounds per context in a table that knows of used-up words
@@ -74,9 +75,8 @@ def _searched(
     A word that may not be repeated can still be counted twice by the bound. When that has cost as
     many expansions as a larger table would, the words refused most often get a bit each in it.
     """
-    n_before = 0
+    whole, n_before = tables, 0
     outside = -math.inf
-    whole = tables
     is_last = not tables.rules.content_once
     while True:
         search = Search(tables, options, high=high, n_before=n_before, outside=outside)
@@ -87,8 +87,8 @@ def _searched(
             outside = search.outside
             tables = tables.without_outside()
             continue
-        if search.is_complete and outside > -math.inf:
-            _look_outside(search, tables, whole, started)
+        if search.is_complete:
+            _look_outside(search, tables, whole, options, started)
         if is_last or search.is_complete or search.is_cut_short:
             return search
         words = tables.repeated_words(_SPENT_AT_ONCE)
@@ -97,27 +97,40 @@ def _searched(
 
 
 def _look_outside(
-    search: Search, tables: SearchTables, whole: SearchTables, started: float
+    search: Search,
+    tables: SearchTables,
+    whole: SearchTables,
+    options: DecodeOptions,
+    started: float,
 ) -> None:
-    """Bound the words outside once more, now that it is known which words are used up.
+    """Follow the words outside as well, where their bound stands in the way of a certificate.
 
-    Each try ends as soon as it is clear that it proves nothing; what it has found lowers the gap.
+    A bound counts them as if no rule applied to them or to what comes after them. A search that
+    writes them keeps the rules as any other; what it has not ruled out at the end is the gap.
 
     Args:
-        search: A finished search without words outside, whose bound on them is lowered.
+        search: A finished search, whose bound on sequences with words outside is lowered.
         tables: Its tables.
-        whole: Tables of the same graph with the words outside.
+        whole: Tables of the same graph whose bounds know of the words outside.
+        options: Costs and constraints.
         started: When the call started, by `time.perf_counter`.
     """
-    n_known = 0
-    while search.outside > search.least_score and tables.rules.content_once:
-        words = tables.repeated_words(_SPENT_AT_ONCE) if _may_grow(tables) else _NONE
-        if tables.graph.spent.size + words.size == n_known:
+    if options.constraints is None or search.outside <= search.least_score:
+        return
+    outside = words_outside(whole.graph.ids, options)
+    if tables.graph.other_costs.size or tables.graph.other_first_costs.size:
+        whole = tables
+    elif tables.graph.spent.size:
+        whole = whole.with_spent(tables.graph.spent)
+    known = whole.following(outside)
+    while search.look_outside(known, started, _patience(whole)):
+        if search.outside <= search.least_score or not _may_grow(whole):
             return
-        tables = tables.with_outside(whole, words)
-        n_known = tables.graph.spent.size
-        if not search.look_outside(tables, started, _PATIENCE):
+        words = known.repeated_words(_SPENT_AT_ONCE)
+        if not words.size:
             return
+        whole = whole.with_spent(words)
+        known = whole.following(outside)
 
 
 def _may_grow(tables: SearchTables) -> bool:

@@ -18,6 +18,7 @@ from sumfit.decoding.kernels.state import (
     IS_BARE,
     IS_CAPITAL,
     IS_STUTTER,
+    IS_WILD,
     LOW,
     N_ATOMS,
     NUMBER,
@@ -109,6 +110,10 @@ def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
         state[FOLD_DEPTH] = 0
         state[IS_STUTTER] = 0
     _follow_stutter(rules, state, v, joins)
+    if joins and state[IS_WILD]:
+        state[DEPTH] += end - begin
+        return
+    state[IS_WILD] = 0
     if joins:
         state[HASH] = state[HASH] * rules.pieces.fold_times[v] + rules.pieces.fold_plus[v]
         if state[DEPTH] == 0:
@@ -146,6 +151,8 @@ def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
 def known_as(rules, state, kind):  # type: ignore[no-untyped-def]
     """Whether the open atom is allowed as it is, and whether it may become longer (bits 1, 2)."""
     words, depth = rules.words, state[DEPTH]
+    if state[IS_WILD]:
+        return 2 + int(depth > 0)
     in_source = is_word(words.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], depth)
     more_in_source = state[SOURCE_HIGH] - state[SOURCE_LOW] > in_source
     if kind == NUMBER:

@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.rules import is_repeat, step
+from sumfit.decoding.kernels.rules import is_repeat, step, step_outside, step_within
 from sumfit.decoding.kernels.state import (
     ENDABLE,
     FIELDS,
@@ -54,12 +54,15 @@ class Graph(NamedTuple):
     spent_bit: Any
     n_repeats: Any
     unit_bonus: float
+    members: Any
+    member_start: Any
 
 
 class Room(NamedTuple):
-    """Room for what is computed on the way: a state in ``scratch``, sums in ``mass`` (n,)."""
+    """Room: a state in ``scratch`` and one in ``other``, sums over vertices in ``mass`` (n,)."""
 
     scratch: Any
+    other: Any
     mass: Any
 
 
@@ -190,6 +193,22 @@ def _open_bit(graph, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
+def _step_by(rules, graph, nodes, node, w, room, state):  # type: ignore[no-untyped-def]
+    """Write the state after a candidate, or after any word of a group outside the candidates."""
+    before, v = nodes.state[node], graph.ids[w]
+    if v < 0:
+        members = graph.members[graph.member_start[-1 - v] : graph.member_start[-v]]
+        return step_outside(rules, before, members, state)
+    if node > 0 and graph.joins[w] and graph.ids[nodes.word[node]] < 0:
+        last = graph.ids[nodes.word[node]]
+        members = graph.members[graph.member_start[-1 - last] : graph.member_start[-last]]
+        before_them = nodes.state[nodes.parent[node]]
+        if not step_within(rules, before_them, members, v, state, room.other):
+            return REJECTED
+    return step(rules, before, v, state)
+
+
+@njit(**INNER)
 def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
     """Find the best child of a prefix, or -1; children that break a rule are struck out.
 
@@ -201,7 +220,7 @@ def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
         w = _best_child(bounds)
         if w < 0 or not rules.is_on:
             return w
-        kind = step(rules, nodes.state[node], graph.ids[w], scratch)
+        kind = _step_by(rules, graph, nodes, node, w, room, scratch)
         if (kind == REJECTED or kind == 2) and is_repeat(rules, scratch):
             graph.n_repeats[w] += 1
         if kind == REJECTED:
@@ -236,6 +255,8 @@ def value_of(nodes, node, w):  # type: ignore[no-untyped-def]
 def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
     """Log of the bound on completions whose next word is no candidate and costs one of these."""
     best = -math.inf
+    if graph.member_start.shape[0] > 0:
+        return best  # they are children as well
     for q in range(costs.shape[0]):
         left = nodes.rest[node] - costs[q]
         if left < 0:
@@ -292,7 +313,7 @@ def make_child(rules, graph, nodes, top, w, node, slack, room):  # type: ignore[
     may_end = left <= slack
     if rules.is_on:
         state = nodes.state[node]
-        kind = step(rules, nodes.state[top], graph.ids[w], state)
+        kind = _step_by(rules, graph, nodes, top, w, room, state)
         on = _bits(graph, nodes.spent[top], state)
         bit = _open_bit(graph, state)
         may_end = may_end and state[ENDABLE] == 1

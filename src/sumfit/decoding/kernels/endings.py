@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.state import (
+    ANY_BYTE,
     BEFORE_MARK,
     COLON,
     COMMA,
@@ -92,7 +93,8 @@ def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
     """Whether a byte may come right after another one."""
     if first >= 128 or second >= 128 or rules.follows[first, second]:
         return True
-    is_number = 48 <= second <= 57 and 48 <= state[BEFORE_MARK] <= 57  # 10:30 and 1,000
+    past = state[BEFORE_MARK]
+    is_number = 48 <= second <= 57 and (48 <= past <= 57 or past == ANY_BYTE)  # 10:30, 1,000
     return is_number and (first == COLON or first == COMMA)
 
 

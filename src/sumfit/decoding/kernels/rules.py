@@ -17,8 +17,9 @@ from sumfit.decoding.kernels.endings import (
     may_end,
     may_stand,
 )
-from sumfit.decoding.kernels.lexicon import is_word
+from sumfit.decoding.kernels.lexicon import is_word, narrow
 from sumfit.decoding.kernels.state import (
+    ANY_BYTE,
     APOSTROPHE,
     BEFORE_MARK,
     CLOSING_QUOTE,
@@ -30,6 +31,7 @@ from sumfit.decoding.kernels.state import (
     FIELDS,
     FOLD_DEPTH,
     FREE,
+    FRESH,
     FULL_STOP,
     HASH,
     HIGH,
@@ -41,6 +43,7 @@ from sumfit.decoding.kernels.state import (
     IS_STRAY,
     IS_STUTTER,
     IS_WHOLE,
+    IS_WILD,
     LAST_BYTE,
     LETTERS,
     LOW,
@@ -74,7 +77,7 @@ from sumfit.decoding.kernels.state import (
     start_state,
 )
 
-__all__ = ["classify", "is_repeat", "step", "step_once"]
+__all__ = ["classify", "is_repeat", "step", "step_once", "step_outside", "step_within"]
 
 # numba compiles a loop anew for every constant of Python that it is called with, not for these
 _MARK = np.int64(0)  # an atom that is neither word nor number
@@ -242,7 +245,7 @@ def _write_symbol(rules, before, v, state, is_stray):  # type: ignore[no-untyped
         return REJECTED
     _close(state)
     state[END] = ending_of_symbol(_end_action(rules, before, v), state[END])
-    if is_stray and state[LAST_BYTE] != PLURAL:
+    if is_stray and state[LAST_BYTE] != PLURAL and state[LAST_BYTE] != ANY_BYTE:
         if state[END] != NOTHING:  # marks alone never become an output
             state[END] = OPEN_MARK
         state[IS_STRAY] = 1
@@ -316,6 +319,92 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
     if not is_letters and kind != DIGITS:
         return _write_symbol(rules, before, v, state, is_stray)
     return _write_atom(rules, v, state, WORD if is_letters else NUMBER, joins)
+
+
+@njit(**INNER)
+def _goes_on(text, start, low, high, depth, pieces, v, more):  # type: ignore[no-untyped-def]
+    """Whether any of some words that share ``depth`` bytes goes on with one or two pieces."""
+    begin, end = pieces.body_start[v], pieces.body_start[v + 1]
+    low, high = narrow(text, start, low, high, depth, pieces.body, begin, end)
+    if more >= 0 and low < high:
+        depth += end - begin
+        begin, end = pieces.body_start[more], pieces.body_start[more + 1]
+        low, high = narrow(text, start, low, high, depth, pieces.body, begin, end)
+    return low < high
+
+
+@njit(**INNER)
+def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
+    """Whether some word can go on with piece v, and if ``more`` is a piece, then with that.
+
+    Quickly tells most pieces that `step` would refuse; true for all that it would not.
+    """
+    words, pieces = rules.words, rules.pieces
+    joins = before[OPEN] == WORD and not pieces.starts[v]
+    if not rules.whole_words or pieces.kind[v] != LETTERS or (joins and before[IS_WILD]):
+        return True
+    depth, low, high = np.int64(0), np.int64(0), words.lexicon_start.shape[0] - 1
+    source_low, source_high = np.int64(0), words.source_start.shape[0] - 1
+    if joins:
+        depth, low, high = before[DEPTH], before[LOW], before[HIGH]
+        source_low, source_high = before[SOURCE_LOW], before[SOURCE_HIGH]
+    elif more >= 0:
+        low, high = words.low[v], words.high[v]
+    else:
+        return True
+    text, start = words.lexicon, words.lexicon_start
+    if _goes_on(text, start, low, high, depth, pieces, v, more):
+        return True
+    text, start = words.source, words.source_start
+    return _goes_on(text, start, source_low, source_high, depth, pieces, v, more)
+
+
+@njit(**INNER)
+def step_outside(rules, before, members, state):  # type: ignore[no-untyped-def]
+    """Write the state after any of some pieces of letters; return its kind, or `REJECTED`.
+
+    The pieces are all letters or all digits, and begin a word all or none.
+    Whatever may follow one of them that may come here may follow this state: the word with it
+    is a wild one, like no other, which goes on and ends as any of them could.
+    """
+    good, closable, longer = np.int64(-1), False, False
+    for v in members:
+        if not _may_spell(rules, before, v, np.int64(-1)):
+            continue
+        left = step(rules, before, v, state)
+        if left != REJECTED:
+            good = v
+            closable = closable or left != 2
+            longer = longer or left < 3
+            if closable and longer:
+                break
+    if good < 0:
+        return REJECTED
+    step(rules, before, good, state)
+    state[IS_WILD], state[IS_CAPITAL], state[IS_STUTTER] = 1, 0, 0
+    state[HASH] = FRESH + state[N_ATOMS]
+    state[DEPTH] = 1  # as an initial, after which most may come
+    state[LAST_BYTE] = ANY_BYTE
+    state[SET] = (1 << (rules.phrases.required_start.shape[0] - 1)) - 1
+    state[SET_NOW] = state[SET]
+    state[END] = COMPLETE
+    state[IS_CLOSABLE] = int(closable)
+    state[ENDABLE] = int(closable and may_end(rules, state))
+    if not closable:
+        return 2
+    return (0 if longer else 3) + 1 - state[ENDABLE]
+
+
+@njit(**INNER)
+def step_within(rules, before, members, v, state, other):  # type: ignore[no-untyped-def]
+    """Whether a piece may come after any of some pieces; ``state`` and ``other`` are room."""
+    for member in members:
+        if not _may_spell(rules, before, member, v):
+            continue
+        if step(rules, before, member, state) != REJECTED:
+            if step(rules, state, v, other) != REJECTED:
+                return True
+    return False
 
 
 @njit(cache=True, nogil=True)

@@ -18,6 +18,7 @@ import numpy as np
 from sumfit.decoding.kernels.compiled import njit
 
 __all__ = [
+    "ANY_BYTE",
     "APOSTROPHE",
     "BEFORE_MARK",
     "CLOSING_QUOTE",
@@ -33,6 +34,7 @@ __all__ = [
     "FOLD_BASE",
     "FOLD_DEPTH",
     "FREE",
+    "FRESH",
     "FULL_STOP",
     "HASH",
     "HIGH",
@@ -45,6 +47,7 @@ __all__ = [
     "IS_STRAY",
     "IS_STUTTER",
     "IS_WHOLE",
+    "IS_WILD",
     "KEEP",
     "LAST_BYTE",
     "LETTERS",
@@ -133,9 +136,10 @@ REJECTED = -1
     IS_STUTTER,  # the open word begins with the word before it
     BEFORE_MARK,  # the byte before the last symbol
     IS_STRAY,  # the text so far ends with a closing mark that closes nothing
+    IS_WILD,  # the open word holds a piece that is not known: any of several
     N_ATOMS,  # atoms closed
     FIELDS,
-) = range(27)
+) = range(28)
 
 WORD, NUMBER = 1, 2
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
@@ -239,8 +243,10 @@ SWITCHES = (
 CLOSING_QUOTE = -(1 << 48)  # what a single straight mark does to PAIRS where it closes
 APOSTROPHE = ord("'")
 PLURAL = ord("s")  # after it such a mark may be a possessive
+ANY_BYTE = 255  # the last byte of a piece that is not known; no text has it
 SPACE, COLON, COMMA, PERIOD = ord(" "), ord(":"), ord(","), ord(".")
 FOLD_BASE = 0x9E3779B97F4A7C15 - 2**64  # of the hashes of words, as a signed number
+FRESH = 0x5851F42D4C957F2D  # plus a place in the text, the hash of a word that is not known
 PAIR_BASE = 0x2545F4914F6CDD1D  # of the hashes of two words in a row
 NO_PAIRS = 0x0080808080808080  # seven pairs, none open
 

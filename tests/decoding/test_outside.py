@@ -1,0 +1,201 @@
+"""Words outside the candidates, followed by the search in groups: nothing they can do is lost."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from sumfit.dag import DAG
+from sumfit.decoding import decode, search, seqmap
+from sumfit.decoding.constraints import CompiledConstraints, Constraints
+from sumfit.decoding.kernels.rules import step_outside, step_within
+from sumfit.decoding.kernels.state import ENDABLE, REJECTED
+from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.outside import words_outside
+from sumfit.length import LengthBudget
+from sumfit.text import PieceClass, Tokenizer
+from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, TEXTS, pool, random_problem
+from tests.oracles import ranked_sequences
+
+State = np.ndarray
+
+
+@numba.njit
+def after_any(rules, before, members, state):  # type: ignore[no-untyped-def]
+    return step_outside(rules, before, members, state)
+
+
+@numba.njit
+def may_follow_any(rules, before, members, v, one, two):  # type: ignore[no-untyped-def]
+    return step_within(rules, before, members, v, one, two)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train(TEXTS, vocab_size=360)
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon.from_words(WORD_PATTERN.findall(" ".join(TEXTS)))
+
+
+def walk(
+    compiled: CompiledConstraints, pieces: list[int], size: int, rng: np.random.Generator
+) -> State:
+    """State after some random pieces that may come one after the other."""
+    state = compiled.start()
+    for v in rng.permutation(np.repeat(pieces, 3))[: 12 * size].tolist():
+        after = compiled.allows(state, v)
+        state = state if after is None or size == 0 else after
+        size -= after is not None and size > 0
+    return state
+
+
+def alike(tokenizer: Tokenizer, rng: np.random.Generator) -> np.ndarray:
+    """Some pieces that are all letters or all digits, and begin a word all or none."""
+    kind = PieceClass.LETTERS if rng.random() < 0.7 else PieceClass.DIGITS
+    of_kind = tokenizer.piece_class == kind
+    starts = tokenizer.starts_word if rng.random() < 0.6 else ~tokenizer.starts_word
+    ids = np.flatnonzero(of_kind & starts)
+    size = int(rng.integers(1, ids.size + 1))
+    return np.sort(rng.choice(ids, size=size, replace=False)).astype(np.int64)
+
+
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_what_may_follow_one_piece_of_a_group_may_follow_the_group(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon
+) -> None:
+    compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
+    rules, pieces = compiled.rules, pool(tokenizer)
+    rng = np.random.default_rng(len(name))
+    n_followed = n_ended = n_refused = 0
+    for _ in range(250):
+        before = walk(compiled, pieces, int(rng.integers(0, 4)), rng)
+        members = alike(tokenizer, rng)
+        wild, one, two = (np.zeros_like(before) for _ in range(3))
+        kind = after_any(rules, before, members, wild)
+        states = [compiled.allows(before, v) for v in members.tolist()]
+        if kind == REJECTED:
+            n_refused += 1
+            assert not any(state is not None for state in states)
+            continue
+        assert any(state is not None for state in states)
+        for state in states:
+            follows, first = wild, True
+            for v in rng.choice(pieces + alike(tokenizer, rng)[:4].tolist(), size=9).tolist():
+                if state is None:
+                    break
+                assert follows[ENDABLE] >= state[ENDABLE]
+                n_ended += int(state[ENDABLE])
+                after = compiled.allows(state, v)
+                if after is None:
+                    continue
+                if first and compiled.contexts(np.array([v]))[1][0]:
+                    assert may_follow_any(rules, before, members, v, one, two)
+                allowed = compiled.allows(follows, v)
+                assert allowed is not None, (tokenizer.pieces((v,)), kind)
+                state, follows, first = after, allowed, False
+                n_followed += 1
+    assert n_followed > 100
+    assert n_ended > 20
+    assert n_refused > 0 or name in (
+        "nothing",
+        "content",
+        "adjacent",
+        "ngram",
+        "required",
+        "phrase",
+    )
+
+
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_certificates_hold_whatever_word_outside_makes_a_better_output(
+    name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
+    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(seqmap, "_PATIENCE", 3)
+    monkeypatch.setattr(seqmap, "_BOUNDS", 10**6)
+    n_certified = n_left = n_with = n_without = 0
+    for seed in range(80):
+        rng = np.random.default_rng([seed, 11])
+        dag, arguments = random_problem(tokenizer, rng, always=ALWAYS.get(name, ()))
+        arguments |= {"unit_bonus": float(rng.choice([0.0, 0.3, 1.0, -0.4]))}
+        ranked = ranked_sequences(dag, **arguments, allowed=compiled.accepts)
+        if not ranked:
+            continue
+        score_of = {item.words: item.score for item in ranked}
+        asked = arguments | {"constraints": compiled, "words_per_vertex": int(rng.integers(1, 4))}
+        for n_best in (1, 3):
+            left = [item.score for item in ranked]
+            for item in decode(dag, **asked, n_best=n_best):
+                assert item.score == pytest.approx(score_of[item.words], abs=1e-6), seed
+                assert left[0] <= item.score + item.gap + 1e-6, (seed, n_best)
+                n_certified += item.optimal
+                n_left += not item.optimal
+                left.remove(score_of[item.words])
+        n_with += decode(dag, **asked).best.optimal
+        with monkeypatch.context() as patch:
+            patch.setattr(search.Search, "look_outside", lambda *_: False)
+            n_without += decode(dag, **asked).best.optimal
+    assert n_certified > 10
+    assert n_left > 0
+    assert n_with >= n_without
+
+
+def test_every_word_outside_is_in_one_group(tokenizer: Tokenizer, lexicon: Lexicon) -> None:
+    cost = np.array([len(piece) for piece in tokenizer.piece_bytes], dtype=np.int32)
+    options = DecodeOptions(
+        unit_cost=cost,
+        first_cost=cost - tokenizer.starts_word.astype(np.int32),
+        budget=LengthBudget(max=9),
+        constraints=OPTIONS["content"].compile(tokenizer, lexicon, SOURCE),
+    )
+    candidates = np.sort(pool(tokenizer))[::2].astype(np.int64)
+    for ids in (candidates, np.zeros(0, dtype=np.int64)):
+        found = words_outside(ids, options)
+        listed: list[int] = []
+        for at, name in enumerate(found.ids.tolist()):
+            members = [name]
+            if name < 0:
+                members = found.members[found.start[-1 - name] : found.start[-name]].tolist()
+                assert len({tokenizer.piece_class[v] for v in members}) <= 1
+            for v in members:
+                assert options.unit_cost[v] == found.cost[at]
+                assert options.first_cost[v] == found.first_cost[at]
+            listed += members
+        emitted = np.flatnonzero(tokenizer.piece_class != PieceClass.SPECIAL)
+        assert sorted(listed) == np.setdiff1d(emitted, ids).tolist()
+
+
+def test_words_that_the_rules_refuse_do_not_stand_in_the_way(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [v for v, piece in enumerate(tokenizer.piece_bytes) if piece.strip() in (b"run", b"man")]
+    links = np.log(np.array([[0, 0.7, 0.3, 0], [0, 0, 0.1, 0.9], [0, 0, 0, 1], [0] * 4]) + 1e-30)
+    probable = [piece == b" run" for piece in tokenizer.piece_bytes]
+    words = np.tile(np.log(np.where(np.array(probable)[ids], 0.3, 0.01)), (4, 1))
+    dag = DAG(
+        np.array(ids, dtype=np.int32),
+        words.astype(np.float32),
+        np.where(links < -60, -np.inf, links).astype(np.float32),
+        np.full(4, np.log(0.6), dtype=np.float32),
+        tokenizer.vocab_size,
+    )
+    only = Lexicon.from_words(["run", "man"])
+    rules = Constraints.recommended(source_numbers_only=True)
+    compiled = rules.compile(tokenizer, only, "run")
+    arguments = {
+        "unit_cost": np.ones(tokenizer.vocab_size, dtype=np.int32),
+        "budget": LengthBudget(exact=1),
+        "constraints": compiled,
+        "words_per_vertex": None,
+    }
+    assert decode(dag, **arguments).best.optimal
+    monkeypatch.setattr(search.Search, "look_outside", lambda *_: False)
+    plain = decode(dag, **arguments).best
+    assert not plain.optimal
+    assert plain.words == (tokenizer.piece_bytes.index(b" run"),)
