@@ -23,13 +23,13 @@ State = np.ndarray
 
 
 @numba.njit
-def after_any(rules, before, members, state):  # type: ignore[no-untyped-def]
-    return step_outside(rules, before, members, state)
+def after_any(rules, before, members, known, state):  # type: ignore[no-untyped-def]
+    return step_outside(rules, before, members, 0, known, state)
 
 
 @numba.njit
-def may_follow_any(rules, before, members, v, one, two):  # type: ignore[no-untyped-def]
-    return step_within(rules, before, members, v, one, two)
+def may_join_any(rules, before, members, known, v, one, two):  # type: ignore[no-untyped-def]
+    return step_within(rules, before, members, 0, known, v, one, two)
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +75,9 @@ def test_what_may_follow_one_piece_of_a_group_may_follow_the_group(
     for _ in range(250):
         before = walk(compiled, pieces, int(rng.integers(0, 4)), rng)
         members = alike(tokenizer, rng)
+        known = np.full((7, 8), -1, dtype=np.int64)
         wild, one, two = (np.zeros_like(before) for _ in range(3))
-        kind = after_any(rules, before, members, wild)
+        kind = after_any(rules, before, members, known, wild)
         states = [compiled.allows(before, v) for v in members.tolist()]
         if kind == REJECTED:
             n_refused += 1
@@ -94,7 +95,7 @@ def test_what_may_follow_one_piece_of_a_group_may_follow_the_group(
                 if after is None:
                     continue
                 if first and compiled.contexts(np.array([v]))[1][0]:
-                    assert may_follow_any(rules, before, members, v, one, two)
+                    assert may_join_any(rules, before, members, known, v, one, two)
                 allowed = compiled.allows(follows, v)
                 assert allowed is not None, (tokenizer.pieces((v,)), kind)
                 state, follows, first = after, allowed, False
@@ -139,7 +140,7 @@ def test_certificates_hold_whatever_word_outside_makes_a_better_output(
                 left.remove(score_of[item.words])
         n_with += decode(dag, **asked).best.optimal
         with monkeypatch.context() as patch:
-            patch.setattr(search.Search, "look_outside", lambda *_: False)
+            patch.setattr(seqmap, "_may_follow", lambda *_: False)
             n_without += decode(dag, **asked).best.optimal
     assert n_certified > 10
     assert n_left > 0
@@ -195,7 +196,7 @@ def test_words_that_the_rules_refuse_do_not_stand_in_the_way(
         "words_per_vertex": None,
     }
     assert decode(dag, **arguments).best.optimal
-    monkeypatch.setattr(search.Search, "look_outside", lambda *_: False)
+    monkeypatch.setattr(seqmap, "_may_follow", lambda *_: False)
     plain = decode(dag, **arguments).best
     assert not plain.optimal
     assert plain.words == (tokenizer.piece_bytes.index(b" run"),)

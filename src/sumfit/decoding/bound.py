@@ -119,6 +119,7 @@ class SearchTables:
             spent_bit=_NONE,
             n_repeats=np.zeros(dag.n_candidates, dtype=np.int64),
             unit_bonus=float(options.unit_bonus),
+            n_inside=dag.n_candidates,
             members=_NONE,
             member_start=_NONE,
         )

@@ -18,7 +18,7 @@ from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.faint import faint_path, faintest
 from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
-from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, LIMIT, Progress, run
+from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, Progress, run
 from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
 from sumfit.hypothesis import Hypothesis
@@ -29,6 +29,7 @@ _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
 _HOPE = 24  # expansions before a search that cannot be certified is ordered without outsiders
 _SLICE = 128  # expansions between two looks at the clock
+_REMEMBERED = 1021  # answers on groups of words outside the candidates
 _DIVES = 8  # quick descents when a limit comes before the first finished sequence
 _DIVE_EXPANSIONS = 2_000  # most prefixes that they may expand
 
@@ -60,6 +61,9 @@ class Search:
         self._n_before = n_before
         has_outside = tables.graph.other_costs.size or tables.graph.other_first_costs.size
         self._patience = _HOPE if has_outside else options.max_expansions
+        self._is_following = tables.graph.member_start.size > 0
+        if self._is_following:
+            self._patience = 0
         self._tables = tables
         self._options = options
         self._high = tables.high if high is None else high
@@ -89,54 +93,34 @@ class Search:
         count, done = self._progress.count, self._progress.done
         return float(self._nodes.score[done[count[2] - 1]]) if count[2] else math.inf
 
-    def look_outside(self, tables: SearchTables, started: float, most: int) -> bool:
-        """Lower the bound on sequences with a word outside the candidates by a search for them.
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a word outside the candidates may be in something better than the last result."""
+        if self.is_complete:
+            return self.outside > self.least_score
+        return self.is_hopeless
 
-        It ends as soon as it is clear that it proves nothing.
+    @property
+    def greatest_outside(self) -> float:
+        """Bound on the score of sequences with a word outside, those not looked at included."""
+        return max(self.outside, self._frontier) if self._progress.count[0] else math.inf
+
+    def lower_outside(self, bound: float, n_expanded: int) -> None:
+        """Take over a lower bound on the score of sequences with a word outside the candidates.
 
         Args:
-            tables: Tables that bound the words outside.
-            started: When the call started, by `time.perf_counter`.
-            most: Most expansions.
-
-        Returns:
-            Whether there is time for another one.
+            bound: The bound.
+            n_expanded: Prefixes expanded until it was found.
         """
-        options = self._options
-        if self.n_expanded + most > options.max_expansions:
-            return False
-        search = Search(tables, options, high=self._high)
-        search._patience = 0
-        limit_s, status = options.time_limit_s, FULL
-        while status == FULL or (status == LIMIT and search.n_expanded < most):
-            if limit_s is not None and time.perf_counter() - started > limit_s:
-                break
-            if status == FULL and search._progress.count[0]:
-                search._grow()
-            status = search._step(min(most, search.n_expanded + _SLICE))
-        self._n_before += search.n_expanded
-        if search._progress.count[0]:
-            bound = max(search.outside, search._frontier, search._best_outside(self._tables))
-            np.minimum(self._progress.outside, bound, out=self._progress.outside)
-        return limit_s is None or time.perf_counter() - started <= limit_s
-
-    def _best_outside(self, tables: SearchTables) -> float:
-        """Greatest score of the results with a word that is no candidate of these tables."""
-        best, n_words = -math.inf, tables.n_candidates
-        for node in self._progress.done[: self._progress.count[2]].tolist():
-            at = node
-            while at > 0 and self._nodes.word[at] < n_words:
-                at = int(self._nodes.parent[at])
-            if at > 0:
-                best = max(best, float(self._nodes.score[node]))
-        return best
+        self._n_before += n_expanded - self.n_expanded
+        np.minimum(self._progress.outside, bound, out=self._progress.outside)
 
     def run(self, started: float, most: int | None = None) -> None:
         """Search until all results are found or a limit is reached.
 
         A limit of the options that comes before the first result is met by quick descents, so
-        that there is a result; `is_complete` tells whether the search ended by itself,
-        `is_cut_short` whether a limit of the options ended it.
+        that there is a result, unless words outside are followed; `is_complete` tells whether the
+        search ended by itself, `is_cut_short` whether a limit of the options ended it.
 
         Args:
             started: When the call started, by `time.perf_counter`.
@@ -160,7 +144,8 @@ class Search:
                 continue
             is_late = limit_s is not None and time.perf_counter() - started > limit_s
             if is_late or self.n_expanded >= last:
-                self._dive()
+                if not self._is_following:
+                    self._dive()
                 self.is_cut_short = True
                 return
             if self.n_expanded >= limit:
@@ -209,6 +194,7 @@ class Search:
         if n_done < self._options.n_best and self._progress.count[1]:
             scores = self._nodes.score[: self._progress.count[0]].copy()
             scores[done[:n_done]] = -math.inf
+            scores[self._nodes.left[: scores.size] > 0] = -math.inf
             order = np.argsort(-scores, kind="stable")[: self._options.n_best - n_done]
             bound = max(frontier, float(outside[-1]))
             nodes += [(int(i), bound) for i in order if scores[i] > -math.inf]
@@ -324,6 +310,7 @@ def make_room(nodes: Nodes) -> Room:
     return Room(
         scratch=np.empty(nodes.state.shape[1], dtype=np.int64),
         other=np.empty(nodes.state.shape[1], dtype=np.int64),
+        known=np.full((_REMEMBERED, 8), -1, dtype=np.int64),
         mass=np.empty(nodes.reach.shape[1]),
     )
 
@@ -359,6 +346,7 @@ def empty_nodes(
         score=np.empty(room),
         kind=whole(room),
         spent=whole(room),
+        left=whole(room),
         reach=np.empty((room, n)),
         bounds=np.empty((room, tables.n_candidates)),
         state=whole(room, n_fields),

@@ -26,9 +26,10 @@ from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["all_lengths", "restricted", "seqmap"]
 
-_NONE = np.zeros(0, dtype=np.int64)
+_BOUNDED, _FOLLOWED, _LEFT_OUT = 0, 1, 2  # words outside the candidates
 _PATIENCE = 100  # least expansions before a search that repeats words gets a tighter bound
 _BOUNDS = 15  # bounds per context that take as long to fill as one expansion takes
+_BOUNDS_FOLLOWED = 30  # the same where an expansion also follows words outside the candidates
 _SPENT_AT_ONCE = 2  # words added to the bound at a time
 _MOST_SPENT = 6  # words that the bound may know of; each doubles it
 _MOST_BOUNDS = 300_000  # bounds per context in a table that knows of used-up words
@@ -68,69 +69,55 @@ def _searched(
 ) -> Search:
     """Search, and start again with a tighter bound while repeated words lead it astray.
 
-    And start again without the words outside the candidates as soon as it is clear that one of
-    them keeps the result from being certified: they only blur the order then. What the bound has
-    learnt by the end may rule them out after all.
-
     A word that may not be repeated can still be counted twice by the bound. When that has cost as
     many expansions as a larger table would, the words refused most often get a bit each in it.
+
+    Words outside the candidates are only bounded at first. Once one of them keeps the result from
+    being certified, they are followed through the rules; where that proves nothing, they are
+    left out, for they only blur the order then.
     """
-    whole, n_before = tables, 0
-    outside = -math.inf
+    n_before, outside = 0, -math.inf
+    stage, bounded = _BOUNDED, None
     is_last = not tables.rules.content_once
     while True:
-        search = Search(tables, options, high=high, n_before=n_before, outside=outside)
+        now = tables
+        if stage == _FOLLOWED:
+            now = tables.following(words_outside(tables.graph.ids, options))
+        search = Search(now, options, high=high, n_before=n_before, outside=outside)
         is_last = is_last or not _may_grow(tables)
-        search.run(started, most=None if is_last else n_before + _patience(tables))
+        is_free = is_last and stage != _FOLLOWED
+        most = n_before + _patience(tables, is_last, stage == _FOLLOWED)
+        search.run(started, most=None if is_free else most)
         n_before = search.n_expanded
-        if search.is_hopeless:
-            outside = search.outside
-            tables = tables.without_outside()
-            continue
-        if search.is_complete:
-            _look_outside(search, tables, whole, options, started)
-        if is_last or search.is_complete or search.is_cut_short:
+        if stage == _BOUNDED and search.is_in_doubt:
+            bounded = search if search.is_complete else None
+            if _may_follow(tables, options, n_before):
+                stage = _FOLLOWED
+                continue
+            if bounded is not None:
+                return bounded
+        if search.is_complete or (search.is_cut_short and stage != _FOLLOWED):
             return search
-        words = tables.repeated_words(_SPENT_AT_ONCE)
+        is_stuck = is_last or search.is_cut_short or not _may_follow(tables, options, n_before)
+        if search.is_hopeless or (stage == _FOLLOWED and is_stuck):
+            outside = search.greatest_outside
+            if bounded is not None:
+                bounded.lower_outside(outside, n_before)
+                return bounded
+            stage, tables = _LEFT_OUT, tables.without_outside()
+            is_last = not tables.rules.content_once
+            continue
+        words = now.repeated_words(_SPENT_AT_ONCE)
         is_last = words.size == 0
         tables = tables if is_last else tables.with_spent(words)
 
 
-def _look_outside(
-    search: Search,
-    tables: SearchTables,
-    whole: SearchTables,
-    options: DecodeOptions,
-    started: float,
-) -> None:
-    """Follow the words outside as well, where their bound stands in the way of a certificate.
-
-    A bound counts them as if no rule applied to them or to what comes after them. A search that
-    writes them keeps the rules as any other; what it has not ruled out at the end is the gap.
-
-    Args:
-        search: A finished search, whose bound on sequences with words outside is lowered.
-        tables: Its tables.
-        whole: Tables of the same graph whose bounds know of the words outside.
-        options: Costs and constraints.
-        started: When the call started, by `time.perf_counter`.
-    """
-    if options.constraints is None or search.outside <= search.least_score:
-        return
-    outside = words_outside(whole.graph.ids, options)
-    if tables.graph.other_costs.size or tables.graph.other_first_costs.size:
-        whole = tables
-    elif tables.graph.spent.size:
-        whole = whole.with_spent(tables.graph.spent)
-    known = whole.following(outside)
-    while search.look_outside(known, started, _patience(whole)):
-        if search.outside <= search.least_score or not _may_grow(whole):
-            return
-        words = known.repeated_words(_SPENT_AT_ONCE)
-        if not words.size:
-            return
-        whole = whole.with_spent(words)
-        known = whole.following(outside)
+def _may_follow(tables: SearchTables, options: DecodeOptions, n_before: int) -> bool:
+    """Whether there are rules to follow words by, and expansions left for it and for more."""
+    return (
+        options.constraints is not None
+        and 2 * (n_before + _patience(tables, False, True)) <= options.max_expansions
+    )
 
 
 def _may_grow(tables: SearchTables) -> bool:
@@ -138,9 +125,13 @@ def _may_grow(tables: SearchTables) -> bool:
     return bool(tables.graph.spent.size < _MOST_SPENT and _grown(tables) <= _MOST_BOUNDS)
 
 
-def _patience(tables: SearchTables) -> int:
-    """Expansions that take about as long as the table with more words does to fill."""
-    return max(_PATIENCE, _grown(tables) // _BOUNDS)
+def _patience(tables: SearchTables, is_last: bool, is_following: bool) -> int:
+    """Expansions that take about as long as the table with more words does to fill.
+
+    Thrice as many where there will be no such table.
+    """
+    bounds = _BOUNDS_FOLLOWED if is_following else _BOUNDS
+    return max(_PATIENCE, _grown(tables) // bounds) * (3 if is_last else 1)
 
 
 def _grown(tables: SearchTables) -> int:

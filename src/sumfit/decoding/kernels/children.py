@@ -54,15 +54,20 @@ class Graph(NamedTuple):
     spent_bit: Any
     n_repeats: Any
     unit_bonus: float
+    n_inside: int
     members: Any
     member_start: Any
 
 
 class Room(NamedTuple):
-    """Room: a state in ``scratch`` and one in ``other``, sums over vertices in ``mass`` (n,)."""
+    """Room: a state in ``scratch`` and one in ``other``, sums over vertices in ``mass`` (n,).
+
+    ``known`` (N, 8) remembers which groups of words outside the candidates spell nothing where.
+    """
 
     scratch: Any
     other: Any
+    known: Any
     mass: Any
 
 
@@ -198,12 +203,13 @@ def _step_by(rules, graph, nodes, node, w, room, state):  # type: ignore[no-unty
     before, v = nodes.state[node], graph.ids[w]
     if v < 0:
         members = graph.members[graph.member_start[-1 - v] : graph.member_start[-v]]
-        return step_outside(rules, before, members, state)
+        return step_outside(rules, before, members, -1 - v, room.known, state)
     if node > 0 and graph.joins[w] and graph.ids[nodes.word[node]] < 0:
         last = graph.ids[nodes.word[node]]
         members = graph.members[graph.member_start[-1 - last] : graph.member_start[-last]]
         before_them = nodes.state[nodes.parent[node]]
-        if not step_within(rules, before_them, members, v, state, room.other):
+        args = (members, -1 - last, room.known, v, state, room.other)
+        if not step_within(rules, before_them, *args):
             return REJECTED
     return step(rules, before, v, state)
 
@@ -288,6 +294,7 @@ def make_root(rules, graph, nodes, root, high, room):  # type: ignore[no-untyped
     nodes.score[root] = -math.inf
     nodes.kind[root] = 0
     nodes.spent[root] = 0
+    nodes.left[root] = 0
     if rules.is_on:
         start_state(nodes.state[root])
     kind, on = nodes.kind[root], nodes.spent[root]
@@ -303,6 +310,7 @@ def make_child(rules, graph, nodes, top, w, node, slack, room):  # type: ignore[
     """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
     nodes.parent[node] = top
     nodes.word[node] = w
+    nodes.left[node] = int(nodes.left[top] or w >= graph.n_inside)
     cost = graph.first_cost[w] if top == 0 else graph.cost[w]
     left = nodes.rest[top] - cost
     log_mass = nodes.log_mass[top] + graph.unit_bonus * cost

@@ -21,7 +21,8 @@ class Nodes(NamedTuple):
     ``parent`` and ``word`` spell the prefix; ``rest`` is what it may still spend; ``reach`` (n,)
     the mass that arrives at each vertex before it emits, over ``exp(log_mass)``; ``bounds`` (W,)
     the children not yet made, over ``exp(log_mass + base)``; ``score`` that of ending here;
-    ``state`` and ``kind`` what the rules know; ``spent`` the words used up, as bits.
+    ``state`` and ``kind`` what the rules know; ``spent`` the words used up, as bits; ``left``
+    whether a word of it is no candidate.
     """
 
     parent: Any
@@ -32,6 +33,7 @@ class Nodes(NamedTuple):
     score: Any
     kind: Any
     spent: Any
+    left: Any
     reach: Any
     bounds: Any
     state: Any

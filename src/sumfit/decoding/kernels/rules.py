@@ -82,6 +82,7 @@ __all__ = ["classify", "is_repeat", "step", "step_once", "step_outside", "step_w
 # numba compiles a loop anew for every constant of Python that it is called with, not for these
 _MARK = np.int64(0)  # an atom that is neither word nor number
 _APART = np.bool_(False)  # does not join the open word
+_NONE = np.int64(-1)  # no piece, no place
 
 
 @njit(**INNER)
@@ -360,16 +361,47 @@ def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def step_outside(rules, before, members, state):  # type: ignore[no-untyped-def]
+def _none_spells(rules, before, members, group, more, known):  # type: ignore[no-untyped-def]
+    """Whether `_may_spell` is false for all of a group; ``known`` (N, 8) remembers the answers."""
+    v = members[0]
+    joins = before[OPEN] == WORD and not rules.pieces.starts[v]
+    if not rules.whole_words or rules.pieces.kind[v] != LETTERS or not (joins or more >= 0):
+        return False
+    low, high, source_low, source_high, depth = _NONE, _NONE, _NONE, _NONE, _NONE
+    if joins:
+        low, high, depth = before[LOW], before[HIGH], before[DEPTH]
+        source_low, source_high = before[SOURCE_LOW], before[SOURCE_HIGH]
+        if before[IS_WILD]:
+            return False
+    place = ((low * 31 + high) * 31 + source_low) * 31 + depth
+    row = known[((place * 31 + group) * 31 + more) % known.shape[0]]
+    is_known = row[0] == low and row[1] == high and row[2] == source_low and row[3] == source_high
+    if is_known and row[4] == depth and row[5] == group and row[6] == more:
+        return row[7] == 1
+    none = True
+    for member in members:
+        if _may_spell(rules, before, member, more):
+            none = False
+            break
+    row[0], row[1], row[2], row[3], row[4] = low, high, source_low, source_high, depth
+    row[5], row[6], row[7] = group, more, int(none)
+    return none
+
+
+@njit(**INNER)
+def step_outside(rules, before, members, group, known, state):  # type: ignore[no-untyped-def]
     """Write the state after any of some pieces of letters; return its kind, or `REJECTED`.
 
-    The pieces are all letters or all digits, and begin a word all or none.
+    The pieces are all letters or all digits, and begin a word all or none; ``group`` is their
+    number, ``known`` what is known of groups so far.
     Whatever may follow one of them that may come here may follow this state: the word with it
     is a wild one, like no other, which goes on and ends as any of them could.
     """
-    good, closable, longer = np.int64(-1), False, False
+    good, closable, longer = _NONE, False, False
+    if members.shape[0] == 0 or _none_spells(rules, before, members, group, _NONE, known):
+        return REJECTED
     for v in members:
-        if not _may_spell(rules, before, v, np.int64(-1)):
+        if not _may_spell(rules, before, v, _NONE):
             continue
         left = step(rules, before, v, state)
         if left != REJECTED:
@@ -396,8 +428,10 @@ def step_outside(rules, before, members, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def step_within(rules, before, members, v, state, other):  # type: ignore[no-untyped-def]
-    """Whether a piece may come after any of some pieces; ``state`` and ``other`` are room."""
+def step_within(rules, before, members, group, known, v, state, other):  # type: ignore[no-untyped-def]
+    """Whether a piece may join any of a group; ``state`` and ``other`` are room."""
+    if _none_spells(rules, before, members, group, v, known):
+        return False
     for member in members:
         if not _may_spell(rules, before, member, v):
             continue

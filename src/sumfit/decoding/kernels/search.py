@@ -58,8 +58,14 @@ def _start(rules, graph, nodes, progress, high, room):  # type: ignore[no-untype
 
 
 @njit(**INNER)
-def _finish(progress, top):  # type: ignore[no-untyped-def]
-    """Enter a finished sequence into the results; whether there are enough."""
+def _finish(nodes, progress, top):  # type: ignore[no-untyped-def]
+    """Enter a finished sequence into the results; whether there are enough.
+
+    One that leaves the candidates is none; it is the best of all those that do.
+    """
+    if nodes.left[top]:
+        _note_outside(progress, nodes.score[top])
+        return False
     n_done, last = progress.count[2], progress.done.shape[0]
     progress.done[n_done] = top
     progress.outside[n_done] = progress.outside[last]
@@ -105,7 +111,7 @@ def run(  # type: ignore[no-untyped-def]
             if is_dive:
                 return LANDED
             count[1] = pop(nodes, count[1])
-            if _finish(progress, top):
+            if _finish(nodes, progress, top):
                 return DONE
             continue
         is_led = outside[outside.shape[0] - 1] > nodes.heap_f[0] + 1e-9
