@@ -158,16 +158,20 @@ def test_every_word_outside_is_in_one_group(tokenizer: Tokenizer, lexicon: Lexic
     candidates = np.sort(pool(tokenizer))[::2].astype(np.int64)
     for ids in (candidates, np.zeros(0, dtype=np.int64)):
         found = words_outside(ids, options)
-        listed: list[int] = []
-        for at, name in enumerate(found.ids.tolist()):
-            members = [name]
-            if name < 0:
-                members = found.members[found.start[-1 - name] : found.start[-name]].tolist()
-                assert len({tokenizer.piece_class[v] for v in members}) <= 1
-            for v in members:
-                assert options.unit_cost[v] == found.cost[at]
-                assert options.first_cost[v] == found.first_cost[at]
-            listed += members
+        n_groups = found.start.size - 1
+        assert found.ids[:n_groups].tolist() == [-1 - g for g in range(n_groups)]
+        for at in range(n_groups):
+            members = found.members[found.start[at] : found.start[at + 1]]
+            assert (options.unit_cost[members] == found.cost[at]).all()
+            assert (options.first_cost[members] == found.first_cost[at]).all()
+            classes = {tokenizer.piece_class[v] for v in members}
+            are_alike = classes <= {PieceClass.LETTERS} or classes <= {PieceClass.DIGITS}
+            assert are_alike == (at < found.n_alike)
+        alone = found.members[found.start[found.n_alike] :]
+        assert found.ids[n_groups:].tolist() == alone.tolist()
+        assert (options.unit_cost[alone] == found.cost[n_groups:]).all()
+        assert (options.first_cost[alone] == found.first_cost[n_groups:]).all()
+        listed = found.members.tolist()
         emitted = np.flatnonzero(tokenizer.piece_class != PieceClass.SPECIAL)
         assert sorted(listed) == np.setdiff1d(emitted, ids).tolist()
 

@@ -122,6 +122,7 @@ class SearchTables:
             n_inside=dag.n_candidates,
             members=_NONE,
             member_start=_NONE,
+            n_alike=0,
         )
         return cls(_with_bounds(graph, rules, low, high), rules, low, high)
 
@@ -189,6 +190,7 @@ class SearchTables:
         """
         graph = self.graph
         n_words, n_more = graph.prob.shape[0], outside.ids.size
+        n_groups = outside.start.size - 1
         prob = _aligned(n_words + n_more, graph.prob.shape[1])
         prob[:n_words] = graph.prob
         prob[n_words:] = graph.other
@@ -197,7 +199,7 @@ class SearchTables:
         first_cost = np.concatenate([graph.first_cost, outside.first_cost])
 
         def more(steps: Steps, costs: IntArray) -> Steps:
-            words = n_words + np.flatnonzero(costs[n_words:] <= self.high)
+            words = n_words + np.flatnonzero(costs[n_words : n_words + n_groups] <= self.high)
             none = np.zeros_like(words)
             columns = zip(
                 steps[:5], (words, costs[words], none, none + graph.needed, none), strict=True
@@ -215,6 +217,7 @@ class SearchTables:
             n_repeats=np.zeros(n_words + n_more, dtype=np.int64),
             members=outside.members,
             member_start=outside.start,
+            n_alike=outside.n_alike,
         )
         return replace(self, graph=followed)
 

@@ -23,15 +23,19 @@ _MOST_KEPT = 8  # units and tokenizers whose groups are kept
 
 
 class OutsideWords(NamedTuple):
-    """Words outside the candidates: groups of pieces of letters or digits, and single pieces.
+    """Words outside the candidates, in groups that cost the same.
+
+    The first groups are of pieces of letters or digits, which begin a word all or none; the others
+    of pieces that go on differently, and have a row each after the groups.
 
     Attributes:
-        ids: ``(Q,)`` vocabulary id of a single piece; -1 - g for group g.
-        cost: ``(Q,)`` what it costs, or each of the group.
+        ids: ``(Q,)`` -1 - g for group g; vocabulary ids of the pieces of the other groups.
+        cost: ``(Q,)`` what each of the group costs, or the piece.
         first_cost: ``(Q,)`` the same as the first word.
         joins: ``(Q,)`` whether it can continue a word.
         members: Vocabulary ids of the pieces of each group, group after group.
         start: ``(G+1,)`` where each group begins, and the end.
+        n_alike: How many groups are of letters or digits.
     """
 
     ids: IntArray
@@ -40,6 +44,7 @@ class OutsideWords(NamedTuple):
     joins: npt.NDArray[np.bool_]
     members: IntArray
     start: IntArray
+    n_alike: int
 
 
 _KEPT: OrderedDict[tuple[int, ...], tuple[OutsideWords, tuple[object, ...]]] = OrderedDict()
@@ -53,8 +58,7 @@ def words_outside(word_ids: IntArray, options: DecodeOptions) -> OutsideWords:
         options: Costs and constraints.
 
     Returns:
-        Letters and digits in groups that cost the same and begin a word all or none, other pieces
-        one by one; a group may be empty.
+        The groups; one may be empty.
     """
     assert options.constraints is not None
     whole = _whole(options.unit_cost, options.first_cost, options.constraints.rules.pieces)
@@ -70,6 +74,7 @@ def words_outside(word_ids: IntArray, options: DecodeOptions) -> OutsideWords:
         whole.joins[stays],
         whole.members[are_left],
         n_left[whole.start],
+        whole.n_alike,
     )
 
 
@@ -89,23 +94,23 @@ def _whole(cost: CostArray, first_cost: CostArray, pieces: Pieces) -> OutsideWor
 def _grouped(cost: CostArray, first_cost: CostArray, pieces: Pieces) -> OutsideWords:
     ids = np.flatnonzero(pieces.kind != SPECIAL)
     kind, starts = pieces.kind[ids].astype(np.int64), pieces.starts[ids].astype(np.int64)
-    alone = np.where((kind == LETTERS) | (kind == DIGITS), -1, ids)
+    is_alone = (kind != LETTERS) & (kind != DIGITS)
     joins = ((kind == LETTERS) | (kind == OTHER)) & (starts == 0)
-    keys = np.stack([alone, cost[ids], first_cost[ids], joins, kind, starts])
+    alike = np.where(is_alone, 0, 2 * kind + starts)
+    keys = np.stack([is_alone, cost[ids], first_cost[ids], joins, alike])
     order = np.lexsort(keys[::-1])
-    keys = keys[:, order]
+    keys, members = keys[:, order], ids[order].astype(np.int64)
     is_new = np.ones(ids.size, dtype=np.bool_)
     is_new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
-    first_of = np.flatnonzero(is_new)
-    n_grouped = int((alone < 0).sum())
-    begins = first_of[first_of < n_grouped]
-    names = keys[0, first_of]
-    names[: begins.size] = -1 - np.arange(begins.size)
+    begins = np.flatnonzero(is_new)
+    alone = np.flatnonzero(keys[0])
+    rows = np.concatenate([begins, alone])
     return OutsideWords(
-        ids=names,
-        cost=keys[1, first_of],
-        first_cost=keys[2, first_of],
-        joins=keys[3, first_of].astype(np.bool_),
-        members=ids[order[:n_grouped]].astype(np.int64),
-        start=np.append(begins, n_grouped).astype(np.int64),
+        ids=np.concatenate([-1 - np.arange(begins.size), members[alone]]),
+        cost=keys[1, rows],
+        first_cost=keys[2, rows],
+        joins=keys[3, rows].astype(np.bool_),
+        members=members,
+        start=np.append(begins, ids.size).astype(np.int64),
+        n_alike=int((keys[0, begins] == 0).sum()),
     )

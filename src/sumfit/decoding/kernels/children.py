@@ -57,6 +57,7 @@ class Graph(NamedTuple):
     n_inside: int
     members: Any
     member_start: Any
+    n_alike: int
 
 
 class Room(NamedTuple):
@@ -215,6 +216,18 @@ def _step_by(rules, graph, nodes, node, w, room, state):  # type: ignore[no-unty
 
 
 @njit(**INNER)
+def _open_group(rules, graph, nodes, node, w, room):  # type: ignore[no-untyped-def]
+    """Put the pieces of a group that go on differently in its place, those that may come."""
+    bounds, group = nodes.bounds[node], -1 - graph.ids[w]
+    first = graph.member_start[graph.n_alike]
+    rows = graph.n_inside + graph.member_start.shape[0] - 1 - first
+    for m in range(graph.member_start[group], graph.member_start[group + 1]):
+        if _step_by(rules, graph, nodes, node, rows + m, room, room.scratch) != REJECTED:
+            bounds[rows + m] = bounds[w]
+    bounds[w] = 0.0
+
+
+@njit(**INNER)
 def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
     """Find the best child of a prefix, or -1; children that break a rule are struck out.
 
@@ -226,6 +239,9 @@ def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
         w = _best_child(bounds)
         if w < 0 or not rules.is_on:
             return w
+        if graph.ids[w] < -graph.n_alike:
+            _open_group(rules, graph, nodes, node, w, room)
+            continue
         kind = _step_by(rules, graph, nodes, node, w, room, scratch)
         if (kind == REJECTED or kind == 2) and is_repeat(rules, scratch):
             graph.n_repeats[w] += 1
