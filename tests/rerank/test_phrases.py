@@ -96,7 +96,17 @@ def test_counting_files_leaves_rare_pairs_out(tmp_path: Path) -> None:
         lines = [json.dumps({"source": source, "summary": summary}) for source, summary in pairs]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     files = dict.fromkeys(map(str, paths), 0)
-    table = count_phrases(files, least_words=1, least_pairs=2, n_workers=1)
+    seen: list[tuple[int, int, float]] = []
+    table = count_phrases(
+        files,
+        least_words=1,
+        least_pairs=2,
+        n_workers=1,
+        on_progress=lambda *progress: seen.append(progress),
+    )
+    sizes = sorted((path.stat().st_size for path in paths), reverse=True)
+    assert [step[:2] for step in seen] == [(sizes[0], sum(sizes)), (sum(sizes), sum(sizes))]
+    assert seen[0][2] > seen[1][2] == 0
     found = table.score([["bank", "raises", "rate"]])
     # START bank (3), bank raises (2) and rate END (2) occur twice or more; raises rate only once.
     assert found.is_known.tolist() == [[True, True, False, True]]

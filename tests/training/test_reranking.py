@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -280,7 +281,9 @@ def test_a_marked_candidate_is_found_without_an_encoder(
         NeuralReranker(folder)
 
 
-def test_a_table_of_phrases_is_needed_and_kept(place: Path, light: RerankerRecipe) -> None:
+def test_a_table_of_phrases_is_needed_and_kept(
+    place: Path, light: RerankerRecipe, caplog: pytest.LogCaptureFixture
+) -> None:
     lists = [f"train={place / 'train'}", f"valid={place / 'valid'}"]
     path = light.output.parent / "light.toml"
     with pytest.raises(ConfigError, match=r"phrases\.files or phrases\.table must be given"):
@@ -290,7 +293,9 @@ def test_a_table_of_phrases_is_needed_and_kept(place: Path, light: RerankerRecip
     missing = load_reranker_recipe(path, [*lists, "phrases.table=nowhere.npz"])
     with pytest.raises(ConfigError, match=r"there is no table of phrases nowhere\.npz"):
         train_reranker(missing, device="cpu", n_workers=1, prepare_only=True)
+    caplog.set_level("INFO", "sumfit")
     train_reranker(light, device="cpu", n_workers=1, prepare_only=True)
+    assert re.search(r"phrases: ([\d,]+) of \1 bytes, 0 s left", caplog.text)
     table = light.output / "phrases.npz"
     before = table.stat().st_mtime_ns
     train_reranker(light, device="cpu", n_workers=1, prepare_only=True)

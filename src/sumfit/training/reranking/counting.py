@@ -9,8 +9,9 @@ import itertools
 import math
 import multiprocessing
 import random
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,7 +92,12 @@ def count_file(path: str, most: int) -> Counts:
 
 
 def count_phrases(
-    files: Mapping[str, int], *, least_words: int, least_pairs: int, n_workers: int = 0
+    files: Mapping[str, int],
+    *,
+    least_words: int,
+    least_pairs: int,
+    n_workers: int = 0,
+    on_progress: Callable[[int, int, float], None] | None = None,
 ) -> Phrases:
     """Count a table from files of pairs.
 
@@ -100,6 +106,7 @@ def count_phrases(
         least_words: Leave out words that occur less often in summaries.
         least_pairs: Leave out pairs that occur less often.
         n_workers: Processes; 0 for one per core.
+        on_progress: Called with bytes done, bytes in all and seconds left.
 
     Returns:
         The table.
@@ -107,20 +114,36 @@ def count_phrases(
     Raises:
         ConfigError: If nothing is left.
     """
+    started = time.monotonic()
+    # The largest first, so that no process is left with one at the end.
+    sizes = {path: Path(path).stat().st_size for path in files if Path(path).is_file()}
+    jobs = sorted(files.items(), key=lambda job: -sizes.get(job[0], 0))
+    done, n_bytes = 0, sum(sizes.values())
     total = Counts()
-    n_workers = min(len(files), checked_workers(n_workers))
-    if n_workers > 1:
-        with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
-            for counts in pool.starmap(count_file, list(files.items()), chunksize=1):
-                total.merge(counts)
-    else:
-        for path, most in files.items():
-            total.merge(count_file(path, most))
+    for path, counts in _counted(jobs, min(len(files), checked_workers(n_workers))):
+        total.merge(counts)
+        done += sizes.get(path, 0)
+        if on_progress and done:
+            left_s = (time.monotonic() - started) * (n_bytes - done) / done
+            on_progress(done, n_bytes, left_s)
     names = ", ".join(Path(path).name for path in files)
     table = phrases_of(total, least_words=least_words, least_pairs=least_pairs)
     if table is None:
         raise ConfigError(f"{names}: no pair of words is frequent enough; lower least_pairs")
     return table
+
+
+def _counted(jobs: Sequence[tuple[str, int]], n_workers: int) -> Iterator[tuple[str, Counts]]:
+    """Count files, in their order."""
+    if n_workers > 1:
+        with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
+            yield from pool.imap(_count, jobs)
+    else:
+        yield from map(_count, jobs)
+
+
+def _count(job: tuple[str, int]) -> tuple[str, Counts]:
+    return job[0], count_file(*job)
 
 
 def phrases_of(counts: Counts, *, least_words: int, least_pairs: int) -> Phrases | None:

@@ -131,14 +131,25 @@ def prepare_lists(recipe: RerankerRecipe, *, device: str = "", n_workers: int = 
             least_words=settings.least_words,
             least_pairs=settings.least_pairs,
             n_workers=n_workers,
+            on_progress=_logged("phrases", "bytes"),
         )
         table.parent.mkdir(parents=True, exist_ok=True)
         phrases.save(table)
         logger.info("%s: %d words, %d pairs", table, len(phrases.words), len(phrases.pairs))
-    for spec in (*recipe.train, *recipe.valid):
-        if spec.model:
-            report = make_lists(spec, device=device, n_workers=n_workers)
-            logger.info("%s: %d lists made, %s", spec.lists, report.n_made, report.meta.data)
+    specs = [spec for spec in (*recipe.train, *recipe.valid) if spec.model]
+    for number, spec in enumerate(specs, 1):
+        show = _logged(f"{spec.lists} ({number} of {len(specs)})", "texts")
+        report = make_lists(spec, device=device, n_workers=n_workers, on_progress=show)
+        logger.info("%s: %d lists made, %s", spec.lists, report.n_made, report.meta.data)
+
+
+def _logged(name: str, unit: str) -> Callable[[int, int, float], None]:
+    """Log how far something is."""
+
+    def show(done: int, wanted: int, left_s: float) -> None:
+        logger.info("%s: %s of %s %s, %.0f s left", name, f"{done:,}", f"{wanted:,}", unit, left_s)
+
+    return show
 
 
 def phrase_table(recipe: RerankerRecipe) -> Path:
