@@ -47,7 +47,8 @@ _NEVER = 2**31 - 1  # cost of a word that does not exist
 # Probabilities below this share of the best at their vertex, over the number of vertices, enter
 # the bound through the padding vector that stands for the largest of them, so that the paddings of
 # all steps add up to about as much in a large graph. Searched sequences always get theirs.
-_NEGLIGIBLE = 0.5
+_NEGLIGIBLE = 2.0
+_NEGLIGIBLE_ONCE = 1.0  # the same in a table that knows of words used up, which has to be tight
 _MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 
@@ -404,7 +405,7 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
         graph.link,
         graph.end,
         graph.prob,
-        _NEGLIGIBLE / n,
+        (_NEGLIGIBLE_ONCE if graph.spent.size else _NEGLIGIBLE) / n,
         graph.steps,
         graph.other,
         graph.other_costs[graph.other_costs < n_layers],
