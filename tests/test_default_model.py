@@ -79,7 +79,7 @@ def test_a_few_words_are_told_in_these_words(default: Summarizer, text: str) -> 
     [
         ("Hello world", {"", "Hello", "world", "World"}),
         ("It's Hello", {"", "It", "It?", "It's", "Hello"}),
-        ("McDonald's closes", {"", "closes", "McDonald's", "McDonald closes"}),
+        ("McDonald's closes", {"", "closes", "McDonald", "McDonald's", "McDonald closes"}),
     ],
 )
 def test_a_few_words_gain_no_ending(default: Summarizer, text: str, summaries: set[str]) -> None:
@@ -173,19 +173,24 @@ SCOPED = (
     "not free it on the error path, so each failed dump leaked 4 kB. Free it before returning.",
     "The driver for the network card did not check the return value of the allocation. net: fix "
     "the check so that the kernel does not crash when memory is low.",
+    "The network stack frees a socket twice when the driver resets during close. net: check the "
+    "count in the close path before the socket is freed, so that net: drivers no longer crash.",
+    "net: the loopback device drops a packet when its queue is empty. net: keep the packet until "
+    "the queue is filled again. The net: tests did not cover this case, so a test is added.",
 )
 
 
 @pytest.mark.parametrize("options", [{}, {"constraints": False}, {"rerank": "neural"}])
 @pytest.mark.parametrize("prefix", ["net: ", "NET:", "[net] "])
 def test_a_label_stands_once(default: Summarizer, prefix: str, options: dict[str, object]) -> None:
+    labelled = [default(text, preset="git-subject", **options).text for text in SCOPED]
+    assert sum(text.startswith("net: ") for text in labelled) >= 2
     for text in SCOPED:
-        assert default(text, preset="git-subject", **options).text.startswith("net: ")
         found = default(text, preset="git-subject", prefix=prefix, n_best=3, **options)
         for one in (found, *found.alternatives):
             assert one.text.startswith(prefix)
             rest = one.text.removeprefix(prefix).casefold()
-            assert not rest.startswith(prefix.strip().casefold())
+            assert not rest.startswith((prefix.strip().casefold(), "net_", "net/", "net-"))
             assert one.length <= 50
         if not options:
             assert found.optimal  # the label is left out by the search, not after it

@@ -59,7 +59,7 @@ class ConstraintCompiler:
         constraints = constraints_of(options)
         if label and not options.required:
             constraints = constraints or _none()
-            constraints = replace(constraints, banned=(*constraints.banned, label))
+            constraints = replace(constraints, banned=(*constraints.banned, *_spellings(label)))
         if constraints is None:
             return None
         lexicon = self._model.lexicon
@@ -71,6 +71,12 @@ class ConstraintCompiler:
             compiled = constraints.compile(self._model.tokenizer, lexicon, source)
             self._is_ready = True
         return compiled
+
+
+def _spellings(label: str) -> tuple[str, ...]:
+    """A label, and what a model that may not write it again puts in its place."""
+    name = label.removesuffix(":")
+    return (label,) if name == label else (label, *(name + mark for mark in "_/-,"))
 
 
 def constraints_of(options: Options) -> Constraints | None:
