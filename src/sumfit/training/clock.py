@@ -19,7 +19,7 @@ from sumfit.training.recipe import OptimizerSection, RunSection
 __all__ = ["RunClock", "Timed"]
 
 logger = logging.getLogger(__name__)
-_AGREE_EVERY = 10  # steps between two moments at which all processes agree on time and stopping
+_AGREE_EVERY = 10  # steps between two moments at which several processes agree on time and end
 
 
 class Timed(Protocol):
@@ -61,6 +61,7 @@ class RunClock:
         self._processes = processes
         self._started = started
         self._first_step: int | None = None
+        self._first_at = started
         self._is_asked_to_stop = False
         self.elapsed_s = self.before_s = 0.0
         self.save_s = self.valid_s = 2.0
@@ -85,8 +86,9 @@ class RunClock:
             return "max_steps"
         if run.patience and n_stale >= run.patience:
             return "patience"
-        if self._first_step is None or step % _AGREE_EVERY == 0:
-            self._first_step = step if self._first_step is None else self._first_step
+        if self._first_step is None or self._processes.size == 1 or step % _AGREE_EVERY == 0:
+            if self._first_step is None:
+                self._first_step, self._first_at = step, time.monotonic()
             if self.agree():
                 return "interrupted"
         if run.max_minutes and self.elapsed_s >= self._limit_s():
@@ -130,10 +132,13 @@ class RunClock:
             Seconds; infinite before the first step.
         """
         run = self._recipe.run
-        now = time.monotonic() - self._started
+        now = time.monotonic()
         n_done = step - (self._first_step or 0)
-        by_steps = (run.max_steps - step) * now / n_done if n_done > 0 else float("inf")
-        by_time = run.max_minutes * 60 - now if run.max_minutes else float("inf")
+        # What went before the first step, lists to make for one, says nothing about the steps.
+        step_s = (now - self._first_at) / n_done if n_done > 0 else float("inf")
+        by_steps = (run.max_steps - step) * step_s if step < run.max_steps else 0.0
+        until = self._started + run.max_minutes * 60
+        by_time = until - now if run.max_minutes else float("inf")
         return max(0.0, min(by_steps, by_time))
 
     @contextmanager
