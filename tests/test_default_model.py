@@ -204,3 +204,13 @@ def test_a_text_with_the_label_gets_no_second_one(default: Summarizer) -> None:
     assert (cut.text, cut.origin) == ("net: зафиксируйте…", "cut")
     required = default(SCOPED[0], preset="git-subject", prefix="net: ", required=["net:"])
     assert required.text.casefold().count("net:") == 2
+
+
+@pytest.mark.parametrize("method", ["greedy", "sample", "seqmap-table"])
+def test_a_label_does_not_stand_in_the_way_of_methods_without_constraints(
+    default: Summarizer, method: str
+) -> None:
+    asked = {"max_chars": 70, "constraints": False, "method": method, "seed": 1}
+    found = default(SCOPED[0], **asked, prefix="net: ")
+    assert found.text.startswith("net: ")
+    assert found.origin == "model"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numba
 import numpy as np
 import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, search, seqmap
+from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import CompiledConstraints, Constraints
 from sumfit.decoding.kernels.rules import step_outside, step_within
 from sumfit.decoding.kernels.state import ENDABLE, REJECTED
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.outside import words_outside
+from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, TEXTS, pool, random_problem
@@ -204,3 +208,68 @@ def test_words_that_the_rules_refuse_do_not_stand_in_the_way(
     plain = decode(dag, **arguments).best
     assert not plain.optimal
     assert plain.words == (tokenizer.piece_bytes.index(b" run"),)
+
+
+def test_a_third_of_the_limits_is_enough_to_follow_words_outside(
+    tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = OPTIONS["recommended"].compile(tokenizer, lexicon, SOURCE)
+    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(seqmap, "_PATIENCE", 10)
+    followed: list[tuple[int | None, search.Search]] = []
+    run = search.Search.run
+
+    def noted(one: search.Search, started: float, most: int | None = None) -> None:
+        run(one, started, most)
+        if one._is_following:
+            followed.append((most, one))
+
+    monkeypatch.setattr(search.Search, "run", noted)
+    n_late = 0
+    for seed in range(120):
+        dag, arguments = random_problem(tokenizer, np.random.default_rng([seed, 12]))
+        if not ranked_sequences(dag, **arguments, allowed=compiled.accepts):
+            continue
+        asked = arguments | {"constraints": compiled, "words_per_vertex": 2}
+        followed.clear()
+        found = decode(dag, **asked, max_expansions=120)
+        assert all(most is not None and 3 * most <= 120 for most, _ in followed)
+        followed.clear()
+        with monkeypatch.context() as patch:  # half of the time is over at any look at the clock
+            patch.setattr(seqmap, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+            patch.setattr(search, "time", SimpleNamespace(perf_counter=lambda: 0.5))
+            late = decode(dag, **asked, time_limit_s=1.0)
+        assert late.best.score == pytest.approx(found.best.score, abs=1e-9)
+        n_late += len(followed)
+        assert all(one.is_complete or one.is_hopeless or one.is_cut_short for _, one in followed)
+        assert late.is_complete
+    assert n_late > 5
+
+
+@pytest.mark.parametrize("max_expansions", [1, 2, 3])
+def test_the_smallest_limits_end_the_search(
+    max_expansions: int, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = OPTIONS["content"].compile(tokenizer, lexicon, SOURCE)
+    n_searches = 0
+    leave_out = SearchTables.without_outside
+
+    def counted(tables: SearchTables) -> SearchTables:
+        nonlocal n_searches
+        n_searches += 1
+        assert n_searches < 2
+        return leave_out(tables)
+
+    monkeypatch.setattr(SearchTables, "without_outside", counted)
+    monkeypatch.setattr(search, "_HOPE", 1)
+    n_left_out = 0
+    for seed in range(60):
+        dag, arguments = random_problem(tokenizer, np.random.default_rng([seed, 13]))
+        asked = arguments | {"constraints": compiled, "max_expansions": max_expansions}
+        n_searches = 0
+        try:
+            decode(dag, **asked, words_per_vertex=1)
+        except SumfitError:
+            continue
+        n_left_out += n_searches
+    assert n_left_out > 3

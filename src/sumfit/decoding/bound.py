@@ -161,22 +161,6 @@ class SearchTables:
         filled = _with_bounds(graph, self.rules, self.low, self.high)
         return replace(self, graph=filled)
 
-    def with_outside(self, whole: SearchTables, words: IntArray) -> SearchTables:
-        """Bound words outside the candidates again, and let some more words be used only once.
-
-        Args:
-            whole: Tables that bound the words outside.
-            words: Hashes of words that are one piece; may be none.
-
-        Returns:
-            Tables that know of the same used-up words, and these.
-        """
-        graph = self.graph._replace(
-            other_costs=whole.graph.other_costs, other_first_costs=whole.graph.other_first_costs
-        )
-        both = replace(self, graph=graph)
-        return both.with_spent(words) if words.size else both._rebuilt(graph)
-
     def following(self, outside: OutsideWords) -> SearchTables:
         """Search words outside the candidates as well, each group of them as a candidate more.
 
@@ -200,7 +184,8 @@ class SearchTables:
         first_cost = np.concatenate([graph.first_cost, outside.first_cost])
 
         def more(steps: Steps, costs: IntArray) -> Steps:
-            words = n_words + np.flatnonzero(costs[n_words : n_words + n_groups] <= self.high)
+            payable = costs[n_words : n_words + n_groups] <= self.high
+            words = n_words + np.flatnonzero(payable & (np.diff(outside.start) > 0))
             none = np.zeros_like(words)
             columns = zip(
                 steps[:5], (words, costs[words], none, none + graph.needed, none), strict=True

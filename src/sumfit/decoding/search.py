@@ -23,11 +23,17 @@ from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
 from sumfit.hypothesis import Hypothesis
 
-__all__ = ["Search", "empty_nodes", "make_room"]
+__all__ = ["FOLLOWED_SHARE", "Search", "empty_nodes", "make_room"]
 
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
 _HOPE = 24  # expansions before a search that cannot be certified is ordered without outsiders
+_NEVER = 2**62  # more expansions than any limit: such a search never gives up by itself
+FOLLOWED_SHARE = 3
+"""One part in so many of the limits is left to searches that follow words outside.
+
+What they do not prove is searched again without, and has to be found within the rest.
+"""
 _SLICE = 128  # expansions between two looks at the clock
 _REMEMBERED = 1021  # answers on groups of words outside the candidates
 _DIVES = 8  # quick descents when a limit comes before the first finished sequence
@@ -60,7 +66,7 @@ class Search:
         self.is_cut_short = False
         self._n_before = n_before
         has_outside = tables.graph.other_costs.size or tables.graph.other_first_costs.size
-        self._patience = _HOPE if has_outside else options.max_expansions
+        self._patience = _HOPE if has_outside else _NEVER
         self._is_following = tables.graph.member_start.size > 0
         if self._is_following:
             self._patience = 0
@@ -128,6 +134,8 @@ class Search:
                 result; ``None`` for the limit of the options.
         """
         limit_s = self._options.time_limit_s
+        if limit_s is not None and self._is_following:
+            limit_s /= FOLLOWED_SHARE
         last = self._options.max_expansions
         limit = last if most is None else min(most, last)
         while True:
@@ -164,7 +172,7 @@ class Search:
         bounds = np.full(n_best + 1, outside[-1])
         bounds[0] = outside[0]
         self._progress = Progress(count, np.resize(done, n_best), bounds)
-        self._patience = self._options.max_expansions
+        self._patience = _NEVER
         limit = min(int(count[3]) + more, self._options.max_expansions - self._n_before)
         limit_s = self._options.time_limit_s
         while True:
@@ -305,11 +313,11 @@ def make_room(nodes: Nodes) -> Room:
         nodes: The rows that are worked on.
 
     Returns:
-        The arrays, not yet written.
+        The arrays, with states that are those of no word.
     """
     return Room(
-        scratch=np.empty(nodes.state.shape[1], dtype=np.int64),
-        other=np.empty(nodes.state.shape[1], dtype=np.int64),
+        scratch=np.zeros(nodes.state.shape[1], dtype=np.int64),
+        other=np.zeros(nodes.state.shape[1], dtype=np.int64),
         known=np.full((_REMEMBERED, 8), -1, dtype=np.int64),
         mass=np.empty(nodes.reach.shape[1]),
     )

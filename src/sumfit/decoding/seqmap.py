@@ -20,7 +20,7 @@ from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.outside import words_outside
 from sumfit.decoding.problem import SearchProblem, check_words, infeasible, keep_best_words
-from sumfit.decoding.search import Search
+from sumfit.decoding.search import FOLLOWED_SHARE, Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 
@@ -87,6 +87,8 @@ def _searched(
         is_last = is_last or not _may_grow(tables)
         is_free = is_last and stage != _FOLLOWED
         most = n_before + _patience(tables, is_last, stage == _FOLLOWED)
+        if stage == _FOLLOWED:
+            most = min(most, options.max_expansions // FOLLOWED_SHARE)
         search.run(started, most=None if is_free else most)
         n_before = search.n_expanded
         if stage == _BOUNDED and search.is_in_doubt:
@@ -116,7 +118,7 @@ def _may_follow(tables: SearchTables, options: DecodeOptions, n_before: int) -> 
     """Whether there are rules to follow words by, and expansions left for it and for more."""
     return (
         options.constraints is not None
-        and 2 * (n_before + _patience(tables, False, True)) <= options.max_expansions
+        and FOLLOWED_SHARE * (n_before + _patience(tables, False, True)) <= options.max_expansions
     )
 
 

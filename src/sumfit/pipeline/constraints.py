@@ -50,14 +50,14 @@ class ConstraintCompiler:
         Args:
             options: The caller's switches.
             source: The source in its profile's form; of a very long one its head.
-            label: What the prefix says already, if it is a label; banned in any case, unless there
-                are required words, which might hold it.
+            label: What the prefix says already, if it is a label; banned if
+                `Options.has_label_once`, whatever else is constrained.
 
         Returns:
             Compiled constraints, or ``None`` if everything is allowed.
         """
         constraints = constraints_of(options)
-        if label and not options.required:
+        if label and options.has_label_once:
             constraints = constraints or _none()
             constraints = replace(constraints, banned=(*constraints.banned, *_spellings(label)))
         if constraints is None:

@@ -42,6 +42,7 @@ _CHOICES = {
     "ending": (None, "eos", "any"),
     "profile": ("natural", "gigaword"),
 }
+_CONSTRAINED = frozenset({"seqmap", "seqmap-beam", "pathmap"})  # methods that keep constraints
 _SWITCHES = (
     "constraints",
     "repeat_words",
@@ -128,7 +129,7 @@ class Options:
     on_infeasible: str = "error"
     keep_short: bool = True
     profile: str = "natural"
-    max_expansions: int | None = 4_000
+    max_expansions: int | None = 6_000
     time_limit_s: float | None = None
     seed: int | None = None
 
@@ -165,6 +166,14 @@ class Options:
             _check_number(name, getattr(self, name))
         for name in ("banned", "required"):
             object.__setattr__(self, name, _phrases(name, getattr(self, name)))
+
+    @property
+    def has_label_once(self) -> bool:
+        """Whether a prefix that is a label is kept out of the summary behind it.
+
+        Not where required words might hold it, nor by methods that keep no constraints.
+        """
+        return not self.required and self.method in _CONSTRAINED
 
 
 def split_keywords(

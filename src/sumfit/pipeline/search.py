@@ -366,7 +366,7 @@ class GraphSearch:
             seen.add(text)
             if not keeps_scripts(text, self.source):
                 continue
-            if request.without_label(text) != text and not self.options.required:
+            if self.options.has_label_once and request.without_label(text) != text:
                 continue
             excess = max(
                 request.measure(text, tokenizer=self.tokenizer) + request.reserve - request.limit,
