@@ -146,8 +146,8 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
     """Find the best sequence for every limit up to the budget's, from one table of bounds.
 
     The bounds depend on the cost still to spend, not on the limit, so each further limit costs
-    one short search; and the best sequence under one limit is also the best under every lower
-    limit that it meets.
+    one short search; and the best sequence under one limit, once certified, is also the best under
+    every lower limit that it meets.
 
     Args:
         dag: The graph.
@@ -176,9 +176,10 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
         best = search.results(graph)
         if not best:
             break
-        for met in range(min(best[0].cost, limit), limit + 1):
-            found[met] = best[0]
-        limit = min(best[0].cost, limit) - 1
+        # What is not certified may be so under a lower limit, which is searched by itself then.
+        least = min(best[0].cost, limit) if best[0].optimal else limit
+        found |= dict.fromkeys(range(least, limit + 1), best[0])
+        limit = least - 1
     if not found:
         raise _infeasible(dag, options, search)
     return dict(sorted(found.items()))
