@@ -77,12 +77,10 @@ def _searched(
     left out, for they only blur the order then.
     """
     n_before, outside = 0, -math.inf
-    stage, bounded = _BOUNDED, None
+    stage, bounded, followed = _BOUNDED, None, None
     is_last = not tables.rules.content_once
     while True:
-        now = tables
-        if stage == _FOLLOWED:
-            now = tables.following(words_outside(tables.graph.ids, options))
+        now = tables if followed is None else tables.following(followed)
         search = Search(now, options, high=high, n_before=n_before, outside=outside)
         is_last = is_last or not _may_grow(tables)
         is_free = is_last and stage != _FOLLOWED
@@ -94,7 +92,7 @@ def _searched(
         if stage == _BOUNDED and search.is_in_doubt:
             bounded = search if search.is_complete else None
             if _may_follow(tables, options, n_before):
-                stage = _FOLLOWED
+                stage, followed = _FOLLOWED, words_outside(tables.graph.ids, options)
                 continue
             if bounded is not None:
                 return bounded
@@ -106,7 +104,7 @@ def _searched(
             if bounded is not None:
                 bounded.lower_outside(outside, n_before)
                 return bounded
-            stage, tables = _LEFT_OUT, tables.without_outside()
+            stage, followed, tables = _LEFT_OUT, None, tables.without_outside()
             is_last = not tables.rules.content_once
             continue
         words = now.repeated_words(_SPENT_AT_ONCE)
