@@ -21,6 +21,7 @@ from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
 
 __all__ = [
+    "CONSTRAINED_METHODS",
     "METHODS",
     "UNBUDGETED_METHODS",
     "DecodeOptions",
@@ -47,6 +48,9 @@ METHODS: dict[str, str] = {
 
 UNBUDGETED_METHODS = frozenset({"greedy", "lookahead"})
 """Methods that do not look at the budget: compare ``Hypothesis.cost`` with it."""
+
+CONSTRAINED_METHODS = frozenset({"pathmap", "seqmap", "seqmap-beam"})
+"""Methods that keep constraints; the others refuse them."""
 
 _LAZY = {
     "best_path": "marginal",

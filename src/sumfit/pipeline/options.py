@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from sumfit.decoding import METHODS
+from sumfit.decoding import CONSTRAINED_METHODS, METHODS
 from sumfit.errors import ConfigError
 from sumfit.length.budget import whole_number
 from sumfit.length.request import LIMIT_KEYWORDS
@@ -42,7 +42,6 @@ _CHOICES = {
     "ending": (None, "eos", "any"),
     "profile": ("natural", "gigaword"),
 }
-_CONSTRAINED = frozenset({"seqmap", "seqmap-beam", "pathmap"})  # methods that keep constraints
 _SWITCHES = (
     "constraints",
     "repeat_words",
@@ -173,7 +172,7 @@ class Options:
 
         Not where required words might hold it, nor by methods that keep no constraints.
         """
-        return not self.required and self.method in _CONSTRAINED
+        return not self.required and self.method in CONSTRAINED_METHODS
 
 
 def split_keywords(
