@@ -144,14 +144,17 @@ def _portable(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, Mapping):
             result[key] = _portable(value)
         elif isinstance(value, list):
-            result[key] = [_portable(item) if isinstance(item, Mapping) else item for item in value]
-            if key == "lists":
-                result[key] = [item for item in value if not Path(str(item)).is_absolute()]
-        elif isinstance(value, str) and Path(value).is_absolute():
+            kept = [item for item in value if not _is_of_machine(item)]
+            result[key] = [_portable(item) if isinstance(item, Mapping) else item for item in kept]
+        elif _is_of_machine(value):
             result[key] = Path(value).name if key in _SET_FILES else ""
         else:
             result[key] = value
     return result
+
+
+def _is_of_machine(value: object) -> bool:
+    return isinstance(value, str) and Path(value).is_absolute()
 
 
 def _mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
