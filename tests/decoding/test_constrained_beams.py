@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 from sumfit.decoding import decode
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError, NothingFoundError
 from sumfit.text import Tokenizer
-from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, TEXTS, random_problem
+from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, random_problem
 from tests.oracles import ranked_sequences
 
 
 @pytest.fixture(scope="module")
-def parts() -> tuple[Tokenizer, Lexicon]:
-    return Tokenizer.train(TEXTS, vocab_size=360), Lexicon.from_words(
-        WORD_PATTERN.findall(" ".join(TEXTS))
-    )
+def parts(tokenizer: Tokenizer, lexicon: Lexicon) -> tuple[Tokenizer, Lexicon]:
+    return tokenizer, lexicon
 
 
 def problems(name, parts, objective):

@@ -13,34 +13,16 @@ from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths, search, seqmap
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from sumfit.text.endings import ends_completely
+from tests.decoding.conftest import TEXTS
 from tests.oracles import ranked_sequences
 from tests.strategies_dag import random_budget, random_dag
 
-TEXTS = [
-    "The runner of the race ran on a runway, said the coach (47) of London.",
-    "A man and the woman run in London; the man won 12 of 300 races.",
-    'She said "the runners ran" and he said the race of the year was on.',
-    "Online races: the café of Paris, and the race on the line - 2047 runners!",
-    "Is the run on? The man of the race, the woman and the coach ran on.",
-    "An over-the-line race (the run of 12) was won in Paris by the women.",
-] * 4
-
 SOURCE = "The runner Zoë ran 12 races in London, said the café."
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return Tokenizer.train(TEXTS, vocab_size=360)
-
-
-@pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
-    return Lexicon.from_words(WORD_PATTERN.findall(" ".join(TEXTS)))
 
 
 def pool(tokenizer: Tokenizer) -> list[int]:

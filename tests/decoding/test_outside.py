@@ -14,13 +14,13 @@ from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import CompiledConstraints, Constraints
 from sumfit.decoding.kernels.rules import step_outside, step_within
 from sumfit.decoding.kernels.state import ENDABLE, REJECTED
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+from sumfit.decoding.lexicon import Lexicon
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.outside import words_outside
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
-from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, TEXTS, pool, random_problem
+from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, pool, random_problem
 from tests.oracles import ranked_sequences
 
 State = np.ndarray
@@ -34,16 +34,6 @@ def after_any(rules, before, members, known, state):  # type: ignore[no-untyped-
 @numba.njit
 def may_join_any(rules, before, members, known, v, one, two):  # type: ignore[no-untyped-def]
     return step_within(rules, before, members, 0, known, v, one, two)
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return Tokenizer.train(TEXTS, vocab_size=360)
-
-
-@pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
-    return Lexicon.from_words(WORD_PATTERN.findall(" ".join(TEXTS)))
 
 
 def walk(

@@ -19,7 +19,8 @@ from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
-from tests.decoding.test_constraints import OPTIONS, SOURCE, TEXTS
+from tests.decoding.conftest import TEXTS
+from tests.decoding.test_constraints import OPTIONS, SOURCE
 from tests.strategies_dag import random_dag
 
 _MOST_PREFIXES = 1000
