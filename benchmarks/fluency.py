@@ -2,6 +2,7 @@
 
     sumfit train recipes/dat-default.toml system=at data_dir=DATA output_dir=judge
     python benchmarks/fluency.py --data DATA --judge judge/best [--models default DIR ...]
+        [--rerank neural]
 
 The judge is an autoregressive baseline, which reads the source and scores each piece of a summary
 after those before it. On every set and limit, for each model and for the references: nats per piece
@@ -16,6 +17,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -147,15 +149,13 @@ def _per_piece(costs: FloatArray) -> FloatArray:
 def _summaries(
     model: str, parts: Sequence[tuple[EvaluationSet, int]], args: argparse.Namespace
 ) -> list[list[str]]:
+    keywords: dict[str, Any] = {"keep_short": False, "on_infeasible": "cut"}
+    if args.rerank:
+        keywords["rerank"] = args.rerank
     path = None if model == "default" else Path(model)
     with ModelRunner(path, n_processes=args.processes) as runner:
         return [
-            [
-                item.text
-                for item in runner.run(
-                    part.sources, max_chars=chars, keep_short=False, on_infeasible="cut"
-                )
-            ]
+            [item.text for item in runner.run(part.sources, max_chars=chars, **keywords)]
             for part, chars in parts
         ]
 
@@ -166,6 +166,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--judge", type=Path, required=True, help="autoregressive checkpoint")
     parser.add_argument("--models", nargs="+", default=["default"], help="default, or directories")
     parser.add_argument("--sets", nargs="+", default=list(LIMITS), metavar="SET=CHARS")
+    parser.add_argument("--rerank", default="", help="as for sumfit; plain search if left out")
     parser.add_argument("--first", type=int, help="so many items of each set, spread evenly")
     parser.add_argument("--processes", type=int, help="processes; one per processor")
     return parser.parse_args(argv)
