@@ -601,7 +601,10 @@ def test_a_full_disk(tiny_model: Path, texts: tuple[str, ...], command: list[str
             env={**os.environ, "SUMFIT_MODEL": str(tiny_model)},
         )
     assert done.returncode == 1
-    assert done.stderr == b"error: reading or writing failed: No space left on device\n"
+    assert done.stderr == (
+        b"error: reading or writing failed: No space left on device; "
+        b"make room, or write to another disk\n"
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes POSIX descriptors")

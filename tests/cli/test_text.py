@@ -360,7 +360,12 @@ def test_a_file_without_permission_is_no_internal_error(
 
     monkeypatch.setattr("sumfit.cli.options.ModelFlags.load", fail)
     result = sumfit("a text", "--max-chars", "60")
-    assert result == (1, "", "error: reading or writing failed: Permission denied: notes.txt\n")
+    assert result == (
+        1,
+        "",
+        "error: reading or writing failed: Permission denied: notes.txt; get the permission, or "
+        "give another path\n",
+    )
 
 
 def test_an_interrupt_while_loading_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -135,6 +137,9 @@ def test_validate_only_reports_every_problem_of_recipe_and_call(sumfit, recipe, 
 def test_validate_only_reports_lists_and_what_does_not_go_with_them(sumfit, recipe, tmp_path):
     packed = sumfit("data", "pack", str(recipe), "-o", str(tmp_path / "c"), "--workers=1")
     assert packed.code == 0, packed.err
+    recipe.write_text(RECIPE.replace("n_synthetic = 80", 'train = "a.jsonl"\nvalid = "b.jsonl"'))
+    good = sumfit("train", str(recipe), f"data.corpus={tmp_path / 'c'}", "--validate-only")
+    assert (good.code, good.out) == (0, f"{recipe} and its data can be used\n")
     words = [f'data.lists=["{tmp_path}"]', f"data.corpus={tmp_path / 'c'}"]
     words += ["loss.risk_weight=1", "loss.glance_start=0", "--validate-only"]
     result = sumfit("train", str(recipe), *words)
@@ -145,6 +150,23 @@ def test_validate_only_reports_lists_and_what_does_not_go_with_them(sumfit, reci
         f"data.lists {tmp_path}: {tmp_path} holds no n-best lists (meta.json: No such file or "
         "directory); make them with: sumfit nbest",
     ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_named_with_path_and_remedy(sumfit, recipe, tmp_path):
+    for command in ("lexicon", "tokenizer"):
+        target = tmp_path / f"{command}.out"
+        target.write_text("as it was")
+        part = tmp_path / f".{command}.out.{os.getpid()}"
+        part.symlink_to("/dev/full")
+        result = sumfit("data", command, str(recipe), "-o", str(target))
+        assert result.code == 1
+        assert result.err.splitlines()[-1] == (
+            f"error: reading or writing failed: No space left on device: {target}; "
+            "make room, or write to another disk"
+        )
+        assert target.read_text() == "as it was"
+        assert not part.is_symlink()
 
 
 def test_validate_only_misses_weights_that_are_not_installed(sumfit, recipe, monkeypatch):
@@ -173,8 +195,9 @@ def test_validate_only_counts_what_is_too_long_for_the_graph(sumfit, recipe, tmp
     arguments = ["train", str(recipe), tokenizer, "model.max_vertices=12", "--validate-only"]
     result = sumfit(*arguments, "model.min_vertices=3")
     assert result.code == 0, result.err
-    assert "left out when packing: summary is longer than the graph allows (at most 10" in (
-        result.out
+    assert (
+        "left out when packing: summary is longer than the graph of its source allows "
+        "(1 pieces for a short source, up to 10 for the longest)" in result.out
     )
     assert told not in result.out
 

@@ -127,7 +127,7 @@ def test_pairs_that_the_graph_cannot_hold_are_counted_with_the_limit():
     assert (corpus.set_ids[items] == 1).all()
     assert dropped["of another text profile"] == (corpus.set_ids == 0).sum()
     assert (
-        dropped["summary longer than the graph allows (at most 4 pieces)"]
+        dropped["summary longer than the graph of its source allows (at most 4 pieces)"]
         == ((corpus.target_lengths > 4) & (corpus.set_ids == 1)).sum()
     )
 

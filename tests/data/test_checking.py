@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 
+import numpy as np
 import pytest
 
 from sumfit.data.checking import Packer, check_files, check_sets, overlaps
+from sumfit.data.packing import pack_corpus
 from sumfit.data.sets import PackOptions, SetSpec
 from sumfit.errors import ConfigError
 from sumfit.runtime import default_model_path
@@ -97,8 +100,8 @@ def test_what_packing_leaves_out_is_counted_with_its_limit(tmp_path):
     lines = list(check_sets(sets, tmp_path, problems=[], packer=packer))
     assert "  2 left out when packing: source or summary is empty" in lines
     assert (
-        "  2 left out when packing: summary is longer than the graph allows (at most 8 pieces)"
-        in lines
+        "  2 left out when packing: summary is longer than the graph of its source allows "
+        "(6 pieces for a short source, up to 8 for the longest)" in lines
     )
     assert not any("packing" in line for line in check_sets(sets, tmp_path, problems=[]))
 
@@ -112,6 +115,28 @@ def test_a_recipe_without_validation_or_with_an_empty_file_is_reported(tmp_path)
     assert problems == ["set b: its train file holds no usable pair"]
     lines = list(check_sets(sets[:1], tmp_path, problems=[]))
     assert lines[-1] == "no set has a validation file: training cannot tell when to stop"
+
+
+def test_what_is_held_out_elsewhere_is_not_missed(tmp_path):
+    write(tmp_path / "a.jsonl", ROWS)
+    told = "training cannot tell when to stop"
+    away = [SetSpec("a", train="a.jsonl", valid="away.jsonl")]
+    assert list(check_sets(away, tmp_path, problems=[])) == []
+    for n_valid in (0, 3):
+        corpus = tmp_path / f"corpus{n_valid}"
+        options = {"data_dir": tmp_path, "output": corpus, "n_workers": 1}
+        sets = [SetSpec("b", train="a.jsonl")]
+        if n_valid:
+            sets.append(SetSpec("made-up", n_synthetic=20))
+        pack_corpus(sets, tokenizer_path=default_model_path() / "tokenizer.json", **options)
+        lines = list(check_sets(away, tmp_path, problems=[], corpus=corpus))
+        assert lines == [f"the packed corpus {corpus} has no validation pair: {told}"] * (
+            not n_valid
+        )
+    problems: list[str] = []
+    (corpus / "valid" / "set_ids.npy").unlink()
+    assert list(check_sets(away, tmp_path, problems=problems, corpus=corpus)) == []
+    assert f"{corpus / 'valid'} is not a split of a packed corpus" in problems[0]
 
 
 def test_records_that_do_not_parse_are_counted_and_named(tmp_path):
@@ -131,12 +156,39 @@ def test_records_that_do_not_parse_are_counted_and_named(tmp_path):
     assert problem.endswith(missing)
 
 
-def test_validation_in_another_language_is_noticed(tmp_path):
-    write(tmp_path / "a.jsonl", ROWS[:2])
-    write(tmp_path / "b.jsonl", [("Der Rat tagte am Montag.", "Rat wählt neuen Mayor")])
+def told_of_words(tmp_path, train, valid):
+    write(tmp_path / "a.jsonl", [("A text.", summary) for summary in train])
+    write(tmp_path / "b.jsonl", [("A text.", summary) for summary in valid])
     sets = [SetSpec("a", train="a.jsonl", valid="b.jsonl")]
-    lines = list(check_sets(sets, tmp_path, problems=[]))
-    assert lines[-1] == (
-        "75 % of the summary words of a valid occur in no training summary: "
-        "another language or another kind of text"
+    lines = check_sets(sets, tmp_path, problems=[])
+    return [line for line in lines if "summary words of a valid" in line]
+
+
+def zipfian(n_summaries, *, seed, language=""):
+    """Summaries of nine words each, words as often as those of a language; a fifth are names."""
+    rng = np.random.default_rng(seed)
+    ranks = np.minimum(rng.zipf(1.3, size=(n_summaries, 9)), 60_000)
+    words = [[_letters(rank) + language * (place > 1) for place, rank in enumerate(row)]
+             for row in ranks]  # fmt: skip
+    return [" ".join(row) for row in words]
+
+
+def _letters(rank):
+    return "".join(chr(ord("a") + int(digit)) for digit in str(rank))
+
+
+@pytest.mark.parametrize(("n_train", "n_valid"), [(2, 1), (50, 20), (300, 50), (4000, 50)])
+def test_few_texts_of_one_language_are_no_alarm(tmp_path, n_train, n_valid):
+    train, valid = zipfian(n_train, seed=1), zipfian(n_valid, seed=2)
+    assert told_of_words(tmp_path, train, valid) == []
+
+
+@pytest.mark.parametrize(("n_train", "n_valid"), [(300, 50), (4000, 50)])
+def test_validation_in_another_language_is_noticed(tmp_path, n_train, n_valid):
+    train, valid = zipfian(n_train, seed=1), zipfian(n_valid, seed=2, language="en")
+    (line,) = told_of_words(tmp_path, train, valid)
+    assert re.fullmatch(
+        r"[78]\d % of the summary words of a valid occur in no training summary: "
+        "another language or another kind of text",
+        line,
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import lzma
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_validation_texts_keep_all_references_in_the_order_of_the_split(data_dir
 def test_long_summaries_are_dropped_with_the_reason_and_long_sources_cut(data_dir, tmp_path):
     spec = SetSpec("news", train="train.jsonl.xz")
     by_graph = run(data_dir, tmp_path / "a", spec, max_source=10, min_vertices=22, max_vertices=30)
-    reason = "summary is longer than the graph allows (at most 28 pieces)"
+    reason = "summary is longer than the graph of its source allows (at most 20 pieces)"
     n_long = by_graph.dropped["train", "news", reason]
     by_limit = run(data_dir, tmp_path / "b", spec, max_source=10, max_target=20)
     assert n_long > 20
@@ -139,6 +140,46 @@ def test_bad_lines_are_counted_or_stop_the_packing(data_dir, tmp_path):
         run(data_dir, tmp_path / "out", spec, on_bad="raise")
     with pytest.raises(DataFormatError, match=re.escape(f"{bad}:2: column 'summary'")):
         run(data_dir, tmp_path / "out", spec, on_bad="raise", n_workers=2)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_a_wrong_column_is_named_by_the_error(data_dir, tmp_path, suffix):
+    file = tmp_path / f"a.{suffix}"
+    lines = {
+        "jsonl": '{"id": 1, "body": "A b."}\n' * 2,
+        "csv": "id,body\n1,A b.\n2,A b.\n",
+    }
+    file.write_text(lines[suffix])
+    specs = [SetSpec("good", train="train.jsonl.xz"), SetSpec("mail", str(file), source="body")]
+    with pytest.raises(InputError) as caught:
+        run(data_dir, tmp_path / "out", *specs)
+    line = {"jsonl": 1, "csv": 2}[suffix]
+    assert str(caught.value) == (
+        "set mail: its train file holds no usable pair (2 times record does not parse); "
+        f"the first: {file}:{line}: column 'summary' is missing; columns here: id, body"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("file", ["source_tokens.bin", "target_tokens.bin", "set_ids.npy"])
+def test_a_full_disk_is_an_error_with_the_path(data_dir, tmp_path, file):
+    run(data_dir, tmp_path, BOTH)
+    (tmp_path / "train" / file).unlink()
+    (tmp_path / "train" / file).symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        run(data_dir, tmp_path, BOTH)
+    assert str(caught.value.filename).startswith(str(tmp_path / "train"))
+    assert not (tmp_path / "meta.json").exists()
+
+
+def test_the_limit_of_the_graph_is_told_for_short_and_long_sources(data_dir, tmp_path):
+    spec = SetSpec("news", train="train.jsonl.xz")
+    report = run(data_dir, tmp_path, spec, min_vertices=6, vertex_scale=0.5)
+    reason = (
+        "summary is longer than the graph of its source allows "
+        "(4 pieces for a short source, up to 94 for the longest)"
+    )
+    assert report.dropped["train", "news", reason] > 0
 
 
 def test_parallel_line_files_pack_like_jsonl(data_dir, tmp_path):

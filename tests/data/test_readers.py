@@ -218,6 +218,20 @@ def test_missing_files_and_unknown_formats_say_what_is_wrong(tmp_path):
         list(read_rows(io.BytesIO(b"")))
 
 
+def test_the_root_of_a_dataset_dict_is_told_its_splits(tmp_path):
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    for split in ("train", "test"):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / "data-00000-of-00002.arrow").write_bytes(b"")
+        (tmp_path / split / "data-00001-of-00002.arrow").write_bytes(b"")
+    with pytest.raises(ConfigError) as caught:
+        file_format(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path} holds a data set for each split, as a saved DatasetDict does; name one of "
+        f"them, such as {tmp_path / 'train'} (splits here: test, train)"
+    )
+
+
 def test_reading_is_lazy():
     def endless():
         while True:

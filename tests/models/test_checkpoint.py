@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models import DAT, DATConfig, load_model, load_weights, save_model, save_weights
@@ -83,3 +84,17 @@ def test_missing_damaged_and_foreign_files_are_told_apart(tmp_path: Path) -> Non
     config.write_text("{")
     with pytest.raises(ModelFormatError, match=r"config\.json is damaged"):
         load_model(tmp_path)
+
+
+def test_a_full_disk_is_an_error_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / "w.safetensors").write_bytes(b"as it was")
+
+    def full(*_):
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("sumfit.models.checkpoint.save_file", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        save_weights(DAT(SMALL).state_dict(), tmp_path / "w.safetensors")
+    assert (caught.value.errno, caught.value.filename) == (28, str(tmp_path / "w.safetensors"))
+    assert [path.name for path in tmp_path.iterdir()] == ["w.safetensors"]
+    assert (tmp_path / "w.safetensors").read_bytes() == b"as it was"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 from pathlib import Path
@@ -95,10 +96,64 @@ def test_a_full_disk_is_a_clear_error_and_leaves_the_old_checkpoint(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("shutil.copyfile", full)
-    with pytest.raises(TrainingError, match=r"No space left on device; .* MiB are free there"):
+    with pytest.raises(TrainingError) as caught:
         save(folder, model, tokenizer)
+    assert re.fullmatch(
+        f"cannot write {folder}: No space left on device; \\d+ MiB are free there. Earlier "
+        "checkpoints are untouched: make room and resume",
+        str(caught.value),
+    )
+    with pytest.raises(TrainingError) as caught:
+        export_model(folder, tmp_path / "out", precisions=["fp32"])
+    assert re.fullmatch(
+        f"cannot write {tmp_path / 'out'}: No space left on device; \\d+ MiB are free there. "
+        "Nothing was written: make room, or give another output",
+        str(caught.value),
+    )
     assert (folder / "model.safetensors").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_where_nothing_can_be_made_the_path_is_what_is_wrong(tmp_path, model, tokenizer):
+    save(tmp_path / "c", model, tokenizer)
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "deep" / "x"
+    with pytest.raises(TrainingError) as caught:
+        export_model(tmp_path / "c", place, precisions=["fp32"])
+    assert str(caught.value) == (
+        f"cannot write {place}: Not a directory. Nothing was written: give another output"
+    )
+    with pytest.raises(TrainingError) as caught:
+        save(place, model, tokenizer)
+    assert str(caught.value) == (
+        f"cannot write {place}: Not a directory. Earlier checkpoints are untouched: "
+        f"make {place.parent} a directory to write into and resume"
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_weights_have_the_mode_that_the_umask_gives(tmp_path, model, tokenizer, mask, mode):
+    before = os.umask(mask)
+    try:
+        save(tmp_path / "c", model, tokenizer, training={"step.a": torch.zeros(1)})
+        export_model(tmp_path / "c", tmp_path / "m", precisions=["fp32"], keep_weights=True)
+    finally:
+        os.umask(before)
+    files = [*(tmp_path / "c").iterdir(), *(tmp_path / "m").iterdir()]
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in files} == {
+        path.name: oct(mode) for path in files
+    }
+
+
+def test_a_checkpoint_without_checksums_is_read(tmp_path, model, tokenizer):
+    state = TrainingState(7, Position(2, 5), "plan", 900, 12.5, 3.25, 4, 1)
+    save(tmp_path / "c", model, tokenizer, training={"ema.a": torch.zeros(1)}, state=state)
+    file = tmp_path / "c" / "training.json"
+    values = json.loads(file.read_text())
+    assert values.pop("sha256").keys() == {"model.safetensors", "training.safetensors"}
+    file.write_text(json.dumps(values))
+    assert checkpoints.load_training(tmp_path / "c", model)[0] == state
 
 
 def test_a_checkpoint_of_another_architecture_is_refused(tmp_path, model, tokenizer):

@@ -75,12 +75,20 @@ def cut(file):
     file.write_bytes(file.read_bytes()[:-9])
 
 
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-9] ^= 1
+    file.write_bytes(content)
+
+
 @pytest.mark.parametrize(
     ("file", "damage", "reason"),
     [
         ("model.safetensors", cut, r"model\.safetensors is damaged \("),
         ("model.safetensors", Path.unlink, r"model\.safetensors is not there"),
         ("training.safetensors", cut, "cannot be resumed from: "),
+        ("model.safetensors", flip, r"model\.safetensors is not as it was written"),
+        ("training.safetensors", flip, r"training\.safetensors is not as it was written"),
         ("training.json", Path.unlink, r"cannot be resumed from: .*training\.json"),
         ("config.json", cut, r"config\.json is damaged \("),
     ],
@@ -96,6 +104,19 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
     (warning,) = [r.getMessage() for r in caplog.records if "is damaged, going on" in r.msg]
     assert re.search(f"checkpoint-00000003 is damaged, going on from an earlier.*{reason}", warning)
     assert re.search(r"resuming from .*checkpoint-00000002\n", caplog.text)
+
+
+def test_steps_done_again_stand_in_the_metrics_once(tiny_recipe, tmp_path):
+    run(tiny_recipe, tmp_path, "run.max_steps=6", "run.log_every=1", "run.save_every=3")
+    shutil.rmtree(tmp_path / "checkpoint-00000006")  # as if killed after step 5 was logged
+    with (tmp_path / "metrics.jsonl").open("a") as file:
+        file.write('{"kind": "train", "st')
+    before = (tmp_path / "metrics.jsonl").read_text().splitlines()[:3]
+    run(tiny_recipe, tmp_path, "run.max_steps=6", "run.log_every=1", resume=True)
+    assert [record["step"] for record in read_metrics(tmp_path)] == [1, 2, 3, 4, 5, 6]
+    assert [record["step"] for record in read_metrics(tmp_path, "valid")] == [6]
+    assert (tmp_path / "metrics.jsonl").read_text().splitlines()[:3] == before
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_passing_over_a_damaged_checkpoint_is_resuming_without_it(tiny_recipe, tmp_path):

@@ -6,6 +6,7 @@ Owns the lazy command group, the default command and the exit codes. Does not ow
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import importlib.util
 import os
@@ -22,6 +23,7 @@ from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
 from sumfit.cli.terminal import as_utf8, in_flags, printable, use_utf8
 from sumfit.errors import MissingExtraError, SumfitError
+from sumfit.writing import is_full
 
 __all__ = ["load_command", "main", "run"]
 
@@ -39,6 +41,14 @@ sumfit inspect "A long text ..." --max-words 8
 
 Run sumfit COMMAND --help for the options of a command, sumfit text --help for those of the first
 three examples."""
+_REMEDIES = {
+    errno.EACCES: "get the permission, or give another path",
+    errno.EPERM: "get the permission, or give another path",
+    errno.EROFS: "give a path that can be written to",
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path",
+    errno.EISDIR: "give a file",
+}
 _OWN_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 _PACKAGES_OF_EXTRA = {
     "train": (
@@ -181,9 +191,7 @@ def _report(error: Exception) -> int:
         print(f"error: {printable(in_flags(str(error)))}", file=sys.stderr)
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:  # a full disk, a file without permission
-        name = f": {error.filename}" if error.filename else ""
-        reason = f"reading or writing failed: {error.strerror}{name}"
-        print(f"error: {printable(reason)}", file=sys.stderr)
+        print(f"error: {printable(_of_file(error))}", file=sys.stderr)
         _flush_or_close_stdout()
         return 1
     print(
@@ -192,6 +200,18 @@ def _report(error: Exception) -> int:
         file=sys.stderr,
     )
     return 1
+
+
+def _of_file(error: OSError) -> str:
+    """Path, reason and remedy of a file that cannot be read or written."""
+    name = f": {_text(error.filename)}" if error.filename else ""
+    remedy = "make room, or write to another disk" if is_full(error) else ""
+    remedy = remedy or _REMEDIES.get(error.errno or 0, "")
+    return f"reading or writing failed: {error.strerror}{name}" + (remedy and f"; {remedy}")
+
+
+def _text(name: object) -> str:
+    return os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else str(name)
 
 
 def _missing_extra(error: ModuleNotFoundError, extra: str = "") -> MissingExtraError | None:

@@ -118,7 +118,9 @@ def _report(
         except ModelError as error:
             of_files.append(str(error))
     data_dir = Path(recipe.data_dir)
-    for line in check_sets(recipe.data.sets, data_dir, problems=of_files, packer=packer):
+    corpus = recipe.corpus if (recipe.corpus / "meta.json").exists() else None
+    sets = recipe.data.sets
+    for line in check_sets(sets, data_dir, problems=of_files, packer=packer, corpus=corpus):
         print(line)
     if problems or of_files:
         kind = ConfigError if problems else InputError

@@ -19,6 +19,7 @@ from sumfit.data.candidates import CandidateBatch, Candidates
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions, denoise, n_removed
 from sumfit.data.flat import gather_rows
+from sumfit.data.sets import longer_than_graph
 from sumfit.errors import ConfigError
 
 __all__ = [
@@ -193,8 +194,9 @@ def usable_items(
     if profiles:
         wanted = np.array([entry.profile in profiles for entry in corpus.meta.sets])
         other = ~wanted[corpus.set_ids]
+    smallest, largest = options.n_vertices(np.array([1, options.max_source]))
     dropped = {
-        f"summary longer than the graph allows (at most {options.max_vertices - 2} pieces)": int(
+        f"summary {longer_than_graph(int(smallest), int(largest))}": int(
             (too_long & ~empty & ~other).sum()
         ),
         "empty": int((empty & ~other).sum()),

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sumfit.data.corpus import PackedCorpus
 from sumfit.data.pack_worker import Task, Worker, text_hash
 from sumfit.data.readers import (
     Columns,
@@ -23,7 +24,7 @@ from sumfit.data.readers import (
     read_pairs,
 )
 from sumfit.data.sets import PackOptions, SetSpec, missing_files, read_set
-from sumfit.errors import ConfigError, InputError
+from sumfit.errors import ConfigError, DataFormatError, InputError
 
 __all__ = ["FileCheck", "Packer", "check_files", "check_pairs", "check_sets", "overlaps"]
 
@@ -31,6 +32,7 @@ _EDGES = (0, 4, 8, 16, 32, 64, 128, 256, 512)  # words; lower ends of the histog
 _MAX_SHOWN = 5
 _BLOCK_PAIRS = 2048  # tokenised at once
 _MOST_NEW = 0.4  # share of validation words that training never shows, before it is said
+_MORE_NEW = 0.2  # how far it must be above what so few texts of one kind would have
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST_REPEAT = 3  # words; shorter summaries stand in many sources by chance
 
@@ -195,7 +197,12 @@ def overlaps(checks: Sequence[FileCheck]) -> Iterator[str]:
 
 
 def check_sets(
-    sets: Sequence[SetSpec], data_dir: Path, *, problems: list[str], packer: Packer | None = None
+    sets: Sequence[SetSpec],
+    data_dir: Path,
+    *,
+    problems: list[str],
+    packer: Packer | None = None,
+    corpus: Path | None = None,
 ) -> Iterator[str]:
     """Read all files of a recipe and report on them.
 
@@ -204,11 +211,11 @@ def check_sets(
         data_dir: Where relative file names start.
         problems: Problems of files that make training impossible are added here.
         packer: Tells what packing would leave out; needs a tokenizer.
+        corpus: The packed corpus that is trained on, whatever the files, if it is there.
 
     Yields:
         Lines of the report.
     """
-    n_by_split: Counter[str] = Counter()
     checks = []
     for index, spec in enumerate(sets):
         if missing_files([spec], data_dir):
@@ -226,7 +233,6 @@ def check_sets(
             check.take(report)
             yield from check.lines()
             checks.append(check)
-            n_by_split[split] += check.n_pairs
             if check.error:
                 problems.append(f"set {spec.name}: {check.error}")
             elif not check.n_pairs:
@@ -234,8 +240,23 @@ def check_sets(
                 problems.append(f"set {spec.name}: its {split} file holds no usable pair{first}")
     yield from overlaps(checks)
     yield from _strange_validation(checks)
-    if not problems and sets and not n_by_split["valid"]:
-        yield "no set has a validation file: training cannot tell when to stop"
+    yield from _without_validation(sets, corpus, problems)
+
+
+def _without_validation(
+    sets: Sequence[SetSpec], corpus: Path | None, problems: list[str]
+) -> Iterator[str]:
+    """Say so if nothing is held out; a packed corpus that cannot be read is a problem."""
+    told = "training cannot tell when to stop"
+    if corpus is None:
+        if sets and not any(spec.has("valid") for spec in sets):
+            yield f"no set has a validation file: {told}"
+        return
+    try:
+        if not len(PackedCorpus.open(corpus, "valid")):
+            yield f"the packed corpus {corpus} has no validation pair: {told}"
+    except DataFormatError as error:
+        problems.append(str(error))
 
 
 class Packer:
@@ -274,16 +295,22 @@ class Packer:
 
 
 def _strange_validation(checks: Sequence[FileCheck]) -> Iterator[str]:
-    """Name validation files whose words training never shows: another language or domain."""
-    known: set[str] = set()
+    """Name validation files whose words training never shows: another language or domain.
+
+    Few texts leave out many words of their own language. How many more of them would come next is
+    estimated from the words that they hold once (Good and Turing); one standard error of the
+    validation words is allowed for besides.
+    """
+    known: Counter[str] = Counter()
     for check in checks:
         if check.name.endswith(" train"):
-            known |= check.words.keys()
+            known += check.words
+    once = sum(count == 1 for count in known.values()) / max(1, sum(known.values()))
     for check in checks:
         total = sum(check.words.values())
         if known and check.name.endswith(" valid") and total:
             new = sum(count for word, count in check.words.items() if word not in known)
-            if new > _MOST_NEW * total:
+            if new / total > max(_MOST_NEW, once + _MORE_NEW + total**-0.5):
                 yield (
                     f"{100 * new / total:.0f} % of the summary words of {check.name} occur in no "
                     "training summary: another language or another kind of text"

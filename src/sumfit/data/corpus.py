@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from sumfit.config import build, to_mapping
 from sumfit.errors import ConfigError, DataFormatError
+from sumfit.writing import naming, write_whole
 
 __all__ = [
     "CORPUS_FORMAT",
@@ -250,7 +251,7 @@ def write_meta(directory: Path, meta: CorpusMeta) -> None:
         meta: Its description.
     """
     text = json.dumps(to_mapping(meta), indent=1, ensure_ascii=False)
-    (directory / "meta.json").write_text(text + "\n", encoding="utf-8")
+    write_whole(directory / "meta.json", f"{text}\n".encode())
 
 
 def read_valid_texts(directory: str | Path) -> list[ValidText]:
@@ -306,21 +307,25 @@ class SplitWriter:
             target_lengths: ``(n,)`` pieces of each.
             set_id: Index of the set.
         """
-        self._source.write(np.ascontiguousarray(sources, dtype=self._dtype).data)
-        self._target.write(np.ascontiguousarray(targets, dtype=self._dtype).data)
+        with naming(self._source.name):
+            self._source.write(np.ascontiguousarray(sources, dtype=self._dtype).data)
+        with naming(self._target.name):
+            self._target.write(np.ascontiguousarray(targets, dtype=self._dtype).data)
         self._source_lengths.append(source_lengths)
         self._target_lengths.append(target_lengths)
         self._set_ids.append(np.full(source_lengths.shape[0], set_id, dtype=np.uint16))
 
     def close(self) -> None:
         """Write the offsets and close the files."""
-        self._source.close()
-        self._target.close()
-        for name, lengths in (("source", self._source_lengths), ("target", self._target_lengths)):
-            joined = np.concatenate([np.zeros(1, np.int64), *lengths])
-            np.save(self._folder / f"{name}_offsets.npy", np.cumsum(joined, dtype=np.int64))
-        empty = np.zeros(0, dtype=np.uint16)
-        np.save(self._folder / "set_ids.npy", np.concatenate([empty, *self._set_ids]))
+        with naming(self._folder):
+            with self._source, self._target:  # closes both, even where one fails
+                pass
+            lengths_of = {"source": self._source_lengths, "target": self._target_lengths}
+            for name, lengths in lengths_of.items():
+                joined = np.concatenate([np.zeros(1, np.int64), *lengths])
+                np.save(self._folder / f"{name}_offsets.npy", np.cumsum(joined, dtype=np.int64))
+            empty = np.zeros(0, dtype=np.uint16)
+            np.save(self._folder / "set_ids.npy", np.concatenate([empty, *self._set_ids]))
 
     def __enter__(self) -> SplitWriter:
         """Use as a context manager that closes at the end."""

@@ -18,24 +18,36 @@ import numpy.typing as npt
 
 from sumfit.data.corpus import token_dtype
 from sumfit.data.readers import Pair, Row, pair_from_row, parse_json_line
-from sumfit.data.sets import PackOptions, SetSpec
+from sumfit.data.sets import PackOptions, SetSpec, longer_than_graph
 from sumfit.errors import DataFormatError
 from sumfit.text import Tokenizer
 from sumfit.text.profiles import get_profile
 
-__all__ = ["Form", "Packed", "Task", "Worker", "pack_in_worker", "start_worker", "text_hash"]
+__all__ = [
+    "BAD_RECORD",
+    "Form",
+    "Packed",
+    "Task",
+    "Worker",
+    "pack_in_worker",
+    "start_worker",
+    "text_hash",
+]
 
+BAD_RECORD = "record does not parse"
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
 class Task(NamedTuple):
-    """A block of pairs to pack: raw JSON lines, or pairs already read."""
+    """A block of pairs to pack: raw JSON lines, or pairs already read and what reading left out."""
 
     set_index: int
     split: str
     name: str
     line: int
     block: bytes | list[Pair]
+    n_bad: int = 0
+    messages: tuple[str, ...] = ()
 
 
 class Form(NamedTuple):
@@ -113,6 +125,9 @@ class Worker:
         self, task: Task, spec: SetSpec, dropped: Counter[str], messages: list[str]
     ) -> list[Pair]:
         if not isinstance(task.block, bytes):
+            if task.n_bad:
+                dropped[BAD_RECORD] += task.n_bad
+            messages += task.messages
             return task.block
         pairs = []
         for number, raw in enumerate(task.block.split(b"\n"), start=task.line):
@@ -128,7 +143,7 @@ class Worker:
                     message = f"{task.name}:{number}: not UTF-8 at byte {error.start} of the line"
                 if self._options.on_bad == "raise":
                     raise DataFormatError(message) from error
-                dropped["record does not parse"] += 1
+                dropped[BAD_RECORD] += 1
                 messages.append(message)
         return pairs
 
@@ -170,17 +185,20 @@ class Worker:
         )
         return form, n_cut
 
-    def _limit(self, n_source: int) -> int:
+    def _n_vertices(self, n_source: int) -> int:
         options = self._options
         n_vertices = max(int(np.ceil(options.vertex_scale * n_source)), options.min_vertices)
-        return min(options.max_target, min(n_vertices, options.max_vertices) - 2)
+        return min(n_vertices, options.max_vertices)
+
+    def _limit(self, n_source: int) -> int:
+        return min(self._options.max_target, self._n_vertices(n_source) - 2)
 
     def _too_long(self, limit: int) -> str:
         options = self._options
         if limit == options.max_target:
             return f"summary is longer than max_target allows ({limit} pieces)"
-        most = options.max_vertices - 2
-        return f"summary is longer than the graph allows (at most {most} pieces)"
+        sizes = self._n_vertices(1), self._n_vertices(options.max_source)
+        return f"summary is {longer_than_graph(*sizes)}"
 
     def _flat(self, rows: list[list[int]]) -> npt.NDArray[Any]:
         return np.fromiter(itertools.chain.from_iterable(rows), dtype=self._dtype)

@@ -30,11 +30,12 @@ from sumfit.data.corpus import (
 )
 from sumfit.data.lines import open_bytes
 from sumfit.data.pack_worker import Form, Packed, Task, Worker, pack_in_worker, start_worker
-from sumfit.data.readers import file_format
+from sumfit.data.readers import ReadReport, file_format
 from sumfit.data.sets import PackOptions, SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, DataFormatError, InputError
 from sumfit.processors import checked_workers
 from sumfit.text import Tokenizer
+from sumfit.writing import naming, write_whole
 
 __all__ = ["PackReport", "pack_corpus"]
 
@@ -55,6 +56,7 @@ class PackReport:
         cut: Sources cut at ``max_source``, by ``(split, set)``.
         tokens: Source and target pieces written, by split.
         messages: The first bad records, each with file and line.
+        first_bad: The first of each ``(split, set)``.
     """
 
     kept: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -62,6 +64,7 @@ class PackReport:
     cut: Counter[tuple[str, str]] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
     messages: list[str] = field(default_factory=list)
+    first_bad: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Say it in lines of text, one for each set, then one for each reason."""
@@ -133,7 +136,7 @@ def pack_corpus(
             n_done = sink.take(packed)
             if on_progress:
                 on_progress(f"{sets[packed.set_index].name} {packed.split}", n_done)
-    (output / "report.txt").write_text("\n".join(sink.report.lines()) + "\n", encoding="utf-8")
+    write_whole(output / "report.txt", "\n".join([*sink.report.lines(), ""]).encode())
     if problems := list(_without_pairs(sets, sink.report)):
         raise InputError("\n".join(problems))
     meta = CorpusMeta(
@@ -159,7 +162,12 @@ def _without_pairs(sets: Sequence[SetSpec], report: PackReport) -> Iterator[str]
             if not spec.has(split) or kept or any(map(_is_elsewhere, reasons)):
                 continue
             why = "; ".join(f"{n:,} times {reason}" for reason, n in reasons.items())
-            yield f"set {spec.name}: its {split} file holds no usable pair" + (why and f" ({why})")
+            first = report.first_bad.get((split, spec.name), "")
+            yield (
+                f"set {spec.name}: its {split} file holds no usable pair"
+                + (why and f" ({why})")
+                + (first and f"; the first: {first}")
+            )
 
 
 def _is_elsewhere(reason: str) -> bool:
@@ -184,6 +192,7 @@ class _Sink:
         self._held_out: set[int] = set()
         self._seen: set[int] = set()
         self._n_valid: Counter[str] = Counter()
+        (output / "meta.json").unlink(missing_ok=True)  # from here on an older corpus is none
         self._writers = {
             split: SplitWriter(output / split, vocab_size) for split in ("train", "valid")
         }
@@ -193,9 +202,11 @@ class _Sink:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._texts.close()
-        for writer in self._writers.values():
-            writer.close()
+        with contextlib.ExitStack() as stack:  # closes all, even where one fails
+            for writer in self._writers.values():
+                stack.callback(writer.close)
+            stack.enter_context(naming(self._texts.name))
+            self._texts.close()
 
     def take(self, packed: Packed) -> int:
         """Write what is new in a block; return the number of pairs it came from."""
@@ -204,6 +215,8 @@ class _Sink:
             report.dropped[split, name, reason] += count
         if packed.n_cut:
             report.cut[split, name] += packed.n_cut
+        if packed.messages:
+            report.first_bad.setdefault((split, name), packed.messages[0])
         report.messages += packed.messages[: max(0, 20 - len(report.messages))]
         keep = self._choose(packed, name)
         if split == "test":
@@ -247,7 +260,8 @@ class _Sink:
         for index in np.flatnonzero(kept) if split == "valid" else ():
             text, summaries = form.texts[index]
             record = {"set": name, "profile": form.profile, "source": text, "summaries": summaries}
-            self._texts.write(json.dumps(record, ensure_ascii=False) + "\n")
+            with naming(self._texts.name):
+                self._texts.write(json.dumps(record, ensure_ascii=False) + "\n")
         self.report.kept[split, name, form.profile] += int(kept.sum())
         self.report.tokens[f"{split} source"] += source.shape[0]
         self.report.tokens[f"{split} target"] += target.shape[0]
@@ -267,9 +281,13 @@ def _tasks(sets: Sequence[SetSpec], data_dir: Path, options: PackOptions) -> Ite
                     yield Task(index, split, str(path), line, block)
                     line += block.count(b"\n")
                 continue
-            pairs = read_set(spec, split, data_dir, options.on_bad)
+            report = ReadReport()
+            pairs = read_set(spec, split, data_dir, options.on_bad, report)
             while chunk := list(itertools.islice(pairs, _BLOCK_PAIRS)):
                 yield Task(index, split, str(path), chunk[0].line, chunk)
+            if report.n_skipped:
+                messages = tuple(report.messages)
+                yield Task(index, split, str(path), 0, [], report.n_skipped, messages)
 
 
 def _line_blocks(path: Path) -> Iterator[bytes]:

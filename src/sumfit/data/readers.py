@@ -116,7 +116,7 @@ def file_format(path: str | Path) -> Format:
     if path.is_dir():
         if any(path.glob("*.arrow")):
             return "datasets"
-        raise ConfigError(f"{path} is a directory without .arrow files; give a file")
+        raise ConfigError(_no_data_set(path))
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -128,6 +128,19 @@ def file_format(path: str | Path) -> Format:
             f"also with {' '.join(COMPRESSED)}; or state the format of an input"
         )
     return found
+
+
+def _no_data_set(path: Path) -> str:
+    """What is wrong with a directory that holds no Arrow files itself."""
+    splits = sorted(place.parent.name for place in path.glob("*/*.arrow"))
+    splits = list(dict.fromkeys(splits))
+    if not splits:
+        return f"{path} is a directory without .arrow files; give a file"
+    example = path / ("train" if "train" in splits else splits[0])
+    return (
+        f"{path} holds a data set for each split, as a saved DatasetDict does; name one of them, "
+        f"such as {example} (splits here: {', '.join(splits)})"
+    )
 
 
 def parse_json_line(text: str, *, name: str, line: int) -> dict[str, Any]:

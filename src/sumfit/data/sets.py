@@ -23,7 +23,7 @@ from sumfit.data.readers import (
 from sumfit.data.synthetic import synthetic_pairs
 from sumfit.errors import ConfigError
 
-__all__ = ["PackOptions", "SetSpec", "missing_files", "read_set"]
+__all__ = ["PackOptions", "SetSpec", "longer_than_graph", "missing_files", "read_set"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,22 @@ class PackOptions:
     max_vertices: int = 128
     on_bad: Literal["raise", "skip"] = "skip"
     max_valid: int = 1000
+
+
+def longer_than_graph(smallest: int, largest: int) -> str:
+    """Say what limit a summary breaks that has no path through the graph of its source.
+
+    Args:
+        smallest: Vertices of the graph of a source of few pieces, start and end included.
+        largest: Those of the graph of the longest sources.
+
+    Returns:
+        What follows "summary is" or "summary".
+    """
+    limits = f"at most {largest - 2} pieces"
+    if smallest < largest:
+        limits = f"{smallest - 2} pieces for a short source, up to {largest - 2} for the longest"
+    return f"longer than the graph of its source allows ({limits})"
 
 
 def missing_files(sets: Sequence[SetSpec], data_dir: Path) -> list[str]:

@@ -18,6 +18,7 @@ import regex
 
 from sumfit.decoding.kernels.lexicon import narrow
 from sumfit.errors import ModelFormatError, ModelNotFoundError
+from sumfit.writing import write_whole
 
 __all__ = ["WORD_PATTERN", "Lexicon"]
 
@@ -132,7 +133,7 @@ class Lexicon:
         return all(self[int(i)] < self[int(i) + 1] for i in ties)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the words one a line; compressed if the name ends in ``.xz``.
+        """Write the words one a line, whole or not at all; compressed if it ends in ``.xz``.
 
         Args:
             path: File to write.
@@ -140,7 +141,7 @@ class Lexicon:
         data = b"".join(word + b"\n" for word in self)
         if os.fspath(path).endswith(".xz"):
             data = lzma.compress(data, preset=9)
-        Path(path).write_bytes(data)
+        write_whole(path, data)
 
     def prefix_range(self, prefix: bytes) -> tuple[int, int]:
         """Find the words that begin with a prefix.

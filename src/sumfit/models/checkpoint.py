@@ -7,9 +7,12 @@ loop's. Nothing is pickled.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from sumfit.models.config import FORMAT, DATConfig
 from sumfit.models.dat import DAT
 from sumfit.models.exported import exported_file, exported_weights
 from sumfit.models.network import Network, build_network
+from sumfit.writing import write_whole
 
 __all__ = [
     "fill_network",
@@ -58,7 +62,7 @@ def save_model(
         "system": model.system,
         "architecture": model.config.to_dict(),
     }
-    _replace(place / "config.json", json.dumps(config, indent=2).encode() + b"\n")
+    write_whole(place / "config.json", json.dumps(config, indent=2).encode() + b"\n")
 
 
 def load_model(directory: str | os.PathLike[str]) -> DAT:
@@ -195,6 +199,9 @@ def save_weights(
         weights: Name and values, for example ``model.state_dict()``.
         path: File to write.
         dtype: Stored type; as they are if ``None``.
+
+    Raises:
+        OSError: If writing fails, for example because the disk is full.
     """
     target = Path(path)
     tensors = {
@@ -202,8 +209,17 @@ def save_weights(
         for name, values in weights.items()
     }
     part = target.with_name(target.name + ".part")
-    save_file(tensors, part)
-    part.replace(target)
+    try:
+        part.unlink(missing_ok=True)
+        part.touch()
+        mode = part.stat().st_mode  # what the umask leaves; safetensors makes files of mode 0600
+        save_file(tensors, part)
+        part.chmod(mode)
+        part.replace(target)
+    except (OSError, SafetensorError) as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise _write_error(error, target) from error
 
 
 def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
@@ -226,6 +242,13 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
     except (SafetensorError, OSError) as error:
         raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
     _fill(model, weights, file)
+
+
+def _write_error(error: OSError | SafetensorError, target: Path) -> OSError:
+    """The error with the name of the file; that of safetensors has its number in its text alone."""
+    found = re.search(r"os error (\d+)", str(error))
+    number = error.errno if isinstance(error, OSError) else found and int(found[1])
+    return OSError(number or errno.EIO, os.strerror(number) if number else str(error), str(target))
 
 
 def _fill(model: nn.Module, weights: Mapping[str, Tensor], file: Path) -> None:
@@ -254,9 +277,3 @@ def _read_config(directory: str | os.PathLike[str]) -> dict[str, Any]:
     if found != FORMAT:
         raise IncompatibleModelError(f"{file} has format {found!r}, this version reads {FORMAT!r}")
     return config
-
-
-def _replace(target: Path, content: bytes) -> None:
-    part = target.with_name(target.name + ".part")
-    part.write_bytes(content)
-    part.replace(target)

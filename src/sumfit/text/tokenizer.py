@@ -23,6 +23,7 @@ from tokenizers import Tokenizer as HFTokenizer
 
 from sumfit.errors import ConfigError, InputError, ModelFormatError, ModelNotFoundError
 from sumfit.text.normalise import normalize
+from sumfit.writing import write_whole
 
 __all__ = ["SPECIAL_PIECES", "PieceClass", "Tokenizer"]
 
@@ -161,12 +162,12 @@ class Tokenizer:
         return cls(serialised, source=os.fspath(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tokenizer file; `fingerprint` is the SHA-256 of its bytes.
+        """Write the tokenizer file, whole or not at all; `fingerprint` is the SHA-256 of its bytes.
 
         Args:
             path: File to write.
         """
-        Path(path).write_bytes(self._serialised.encode("utf-8"))
+        write_whole(path, self._serialised.encode("utf-8"))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -8,11 +8,13 @@ the averaged weights and no training state. Nothing is pickled.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ from sumfit.models.checkpoint import (
 )
 from sumfit.models.network import Network
 from sumfit.training.loader import Position
+from sumfit.writing import is_full
 
 __all__ = [
     "TrainingState",
@@ -72,12 +75,15 @@ class TrainingState:
     n_stale: int = 0
 
 
-def write_atomically(target: Path, fill: Callable[[Path], None]) -> None:
+def write_atomically(
+    target: Path, fill: Callable[[Path], None], *, is_checkpoint: bool = False
+) -> None:
     """Make a directory that appears whole or not at all.
 
     Args:
         target: The directory; one that exists is replaced.
         fill: Writes the files into the directory it is given.
+        is_checkpoint: It is a checkpoint of a run, which can be resumed when there is room.
 
     Raises:
         TrainingError: If writing fails, for example because the disk is full; what was at
@@ -98,11 +104,25 @@ def write_atomically(target: Path, fill: Callable[[Path], None]) -> None:
         shutil.rmtree(part, ignore_errors=True)
         if old.exists() and not target.exists():
             old.replace(target)
-        free = shutil.disk_usage(target.parent).free / 2**20
-        raise TrainingError(
-            f"cannot write {target}: {error}; {free:.0f} MiB are free there. Earlier checkpoints "
-            "are untouched: make room and resume"
-        ) from error
+        raise TrainingError(_not_written(target, error, is_checkpoint=is_checkpoint)) from error
+
+
+def _not_written(target: Path, error: Exception, *, is_checkpoint: bool) -> str:
+    """What was not written, why, what is still there and what to do."""
+    reason, is_for_room = str(error), False
+    if isinstance(error, OSError) and error.strerror:
+        reason, is_for_room = error.strerror, is_full(error)
+    if is_for_room:
+        with suppress(OSError):
+            reason += f"; {shutil.disk_usage(target.parent).free / 2**20:.0f} MiB are free there"
+    if is_checkpoint:
+        remedy = "make room" if is_for_room else f"make {target.parent} a directory to write into"
+        return (
+            f"cannot write {target}: {reason}. Earlier checkpoints are untouched: {remedy} and "
+            "resume"
+        )
+    remedy = "make room, or give" if is_for_room else "give"
+    return f"cannot write {target}: {reason}. Nothing was written: {remedy} another output"
 
 
 def save_checkpoint(
@@ -130,7 +150,7 @@ def save_checkpoint(
         shutil.copyfile(tokenizer, part / "tokenizer.json")
         write_training(part, training, state)
 
-    write_atomically(folder, fill)
+    write_atomically(folder, fill, is_checkpoint=True)
 
 
 def write_training(
@@ -146,7 +166,8 @@ def write_training(
     if training is not None:
         save_weights(training, folder / "training.safetensors")
     if state is not None:
-        text = json.dumps(to_mapping(state), indent=1)
+        digests = {file.name: _digest(file) for file in sorted(folder.glob("*.safetensors"))}
+        text = json.dumps({**to_mapping(state), "sha256": digests}, indent=1)
         (folder / "training.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -164,12 +185,25 @@ def read_training(folder: Path) -> tuple[TrainingState, dict[str, Tensor]]:
     """
     try:
         values = json.loads((folder / "training.json").read_text("utf-8"))
+        digests = values.pop("sha256", {}) if isinstance(values, dict) else {}
+        for name, digest in digests.items():  # none in checkpoints of earlier versions
+            if _digest(folder / name) != digest:
+                raise ValueError(f"{name} is not as it was written")
         state = build(TrainingState, values, what="training.json")
         return state, load_file(folder / "training.safetensors")
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFormatError(
             f"{folder} cannot be resumed from: {error}; copy it again, or take another one"
         ) from error
+
+
+def _digest(file: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    sha = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            sha.update(block)
+    return sha.hexdigest()
 
 
 def latest(output: Path) -> Path | None:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from sumfit.losses.objective import LossOutput
 from sumfit.training.parallel import Processes
+from sumfit.writing import naming, write_whole
 
 __all__ = ["Journal", "Window"]
 
@@ -113,19 +114,24 @@ class Window:
 class Journal:
     """Writes the log of the first process; the others' is silent."""
 
-    def __init__(self, output: Path, *, is_first: bool) -> None:
+    def __init__(self, output: Path, *, is_first: bool, resumed_at: int | None = None) -> None:
         """Open the files.
 
         Args:
             output: Output directory of the run.
             is_first: Whether this process writes.
+            resumed_at: Steps done when the run goes on; records of later ones, which will be done
+                again, go from ``metrics.jsonl``.
         """
         self._file = None
         self._board: Any = None
         if not is_first:
             return
         output.mkdir(parents=True, exist_ok=True)
-        self._file = (output / "metrics.jsonl").open("a", encoding="utf-8", newline="\n")
+        metrics = output / "metrics.jsonl"
+        if resumed_at is not None and metrics.exists():
+            _forget_after(metrics, resumed_at)
+        self._file = metrics.open("a", encoding="utf-8", newline="\n")
         try:
             board = importlib.import_module("torch.utils.tensorboard")
             self._board = board.SummaryWriter(str(output / "tensorboard"))
@@ -143,8 +149,9 @@ class Journal:
         if self._file is None:
             return
         rounded = {name: float(f"{value:.7g}") for name, value in values.items()}
-        self._file.write(json.dumps({"kind": kind, "step": step, **rounded}) + "\n")
-        self._file.flush()
+        with naming(self._file.name):
+            self._file.write(json.dumps({"kind": kind, "step": step, **rounded}) + "\n")
+            self._file.flush()
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(f"{kind}/{name}", value, step)
@@ -159,3 +166,19 @@ class Journal:
             self._file.close()
         if self._board is not None:
             self._board.close()
+
+
+def _forget_after(metrics: Path, step: int) -> None:
+    """Leave out the records of steps after this one, and what a killed run wrote half."""
+    lines = metrics.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if line.endswith(b"\n") and _step_of(line) <= step]
+    if len(kept) < len(lines):
+        logger.info("%s: %d records after step %d left out", metrics, len(lines) - len(kept), step)
+        write_whole(metrics, b"".join(kept))
+
+
+def _step_of(line: bytes) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, TypeError, KeyError):
+        return float("inf")

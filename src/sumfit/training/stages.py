@@ -120,7 +120,10 @@ class TrainingRun(ABC):
         stopped = ""
         device = self._processes.device
         prefetcher = Prefetcher(self.stream, self._state.position, device=device)
-        with Journal(output, is_first=self._processes.is_first) as journal, prefetcher as batches:
+        resumed_at = self._state.step if resume else None
+        is_first = self._processes.is_first
+        log = Journal(output, is_first=is_first, resumed_at=resumed_at)
+        with log as journal, prefetcher as batches:
             with self._clock.listening():
                 micro_batches = iter(batches)
                 while not (stopped := self._reason_to_stop()):

@@ -13,6 +13,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import numpy.typing as npt
 from sumfit.config import build, to_mapping
 from sumfit.errors import ConfigError, DataFormatError
 from sumfit.rerank.graph import mbr_places
+from sumfit.writing import naming, write_whole
 
 __all__ = ["FORMAT", "ListMeta", "Lists", "part_path", "read_lists", "read_meta", "write_meta"]
 
@@ -186,9 +188,14 @@ class Lists:
             path: The file.
         """
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with temporary.open("wb") as file:
-            np.savez(file, **{name: getattr(self, name) for name in _DTYPES})
-        temporary.replace(path)
+        try:
+            with naming(path), temporary.open("wb") as file:
+                np.savez(file, **{name: getattr(self, name) for name in _DTYPES})
+            temporary.replace(path)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
 
     @classmethod
     def load(cls, path: Path) -> Lists:
@@ -266,9 +273,7 @@ def write_meta(directory: Path, meta: ListMeta) -> None:
         directory: The directory.
         meta: Its description.
     """
-    temporary = directory / f".meta.{os.getpid()}"
-    temporary.write_text(json.dumps(to_mapping(meta), indent=1) + "\n", encoding="utf-8")
-    temporary.replace(directory / "meta.json")
+    write_whole(directory / "meta.json", json.dumps(to_mapping(meta), indent=1).encode() + b"\n")
 
 
 def read_lists(directory: str | Path) -> tuple[ListMeta, Iterator[Lists]]:

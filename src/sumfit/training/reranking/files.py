@@ -66,7 +66,7 @@ def save_checkpoint(
         shutil.copyfile(tokenizer, part / reader_file(model.shape.encoder))
         write_training(part, training, state)
 
-    write_atomically(folder, fill)
+    write_atomically(folder, fill, is_checkpoint=True)
 
 
 def load_training(folder: Path, model: Reranker) -> tuple[TrainingState, dict[str, Tensor]]:
