@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import multiprocessing
 import re
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from sumfit.data.corpus import PackedCorpus, PackedSet, read_meta, read_valid_te
 from sumfit.data.packing import pack_corpus
 from sumfit.data.sets import PackOptions, SetSpec
 from sumfit.data.synthetic import synthetic_pairs
-from sumfit.errors import ConfigError, DataFormatError, InputError
+from sumfit.errors import ConfigError, DataFormatError, InputError, ServiceError
 from sumfit.text import Tokenizer, get_profile
 
 N_PAIRS = 400
@@ -80,6 +81,31 @@ def test_workers_do_not_change_the_corpus(data_dir, tmp_path):
     assert len(files) == 14
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_a_killed_worker_ends_the_packing_and_half_a_corpus_is_none(
+    data_dir, tmp_path, monkeypatch
+):
+    run(data_dir, tmp_path, BOTH)
+    monkeypatch.setattr("sumfit.data.packing._BLOCK_BYTES", 1000)
+
+    def kill(*_):
+        multiprocessing.active_children()[0].kill()
+
+    with pytest.raises(ServiceError, match=r"one was killed by signal 9 .* fewer worker processes"):
+        pack_corpus(
+            [BOTH],
+            data_dir=data_dir,
+            tokenizer_path=data_dir / "tokenizer.json",
+            output=tmp_path,
+            n_workers=2,
+            on_progress=kill,
+        )
+    assert not multiprocessing.active_children()
+    with pytest.raises(DataFormatError, match="is not a packed corpus"):
+        read_meta(tmp_path)
+    run(data_dir, tmp_path, BOTH, n_workers=2)
+    assert read_meta(tmp_path).sets
 
 
 def test_held_out_sources_and_duplicates_stay_out_and_are_counted(data_dir, tmp_path):

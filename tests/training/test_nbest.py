@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import multiprocessing
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sumfit.errors import (
     IncompatibleModelError,
     ModelFormatError,
     ModelNotFoundError,
+    ServiceError,
 )
 from sumfit.rerank.mbr import pairwise_gains
 from sumfit.text import Tokenizer
@@ -26,6 +28,7 @@ from sumfit.text.split import split_words
 from sumfit.training.nbest.lists import Lists, part_path, read_lists, read_meta
 from sumfit.training.nbest.make import make_lists
 from sumfit.training.nbest.spec import NbestSpec, was_trained_on, with_texts
+from sumfit.training.nbest.texts import Texts
 from tests.tiny_model import TEXTS, write_model
 
 SUMMARIES = [" ".join(text.split()[1:8]) for text in TEXTS]
@@ -120,6 +123,30 @@ def test_what_is_there_is_kept_and_shards_make_the_rest(place: Path, tmp_path: P
         one, two = (Lists.load(part_path(tmp_path / name, number)) for name in "lw")
         for field in dataclasses.fields(Lists):
             np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name))
+
+
+def test_a_killed_worker_ends_the_making_and_what_is_done_stays(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = spec(place, tmp_path / "l", part_size=1)
+    make_lists(wanted, n_workers=1, shard=(0, 4))
+    read = Texts.items
+
+    def kill_then_read(texts: Texts, numbers: range) -> Any:
+        if numbers.start == 3:
+            for child in multiprocessing.active_children():
+                child.kill()
+        return read(texts, numbers)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Texts, "items", kill_then_read)
+        with pytest.raises(ServiceError, match=r"one was killed by signal 9 \(out of memory\?\);"):
+            make_lists(wanted, n_workers=2)
+    assert not multiprocessing.active_children()
+    again = make_lists(wanted, n_workers=2)
+    assert again.n_kept >= 1
+    assert again.n_made == 4 - again.n_kept
+    assert len(Lists.joined(list(read_lists(tmp_path / "l")[1]))) == 4
 
 
 def test_lists_of_another_kind_are_not_mixed(place: Path, tmp_path: Path) -> None:

@@ -5,10 +5,8 @@ Owns loading of evaluation sets and the process pool. Scoring is `sumfit.evaluat
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +19,7 @@ from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
 from sumfit.processors import checked_workers
 from sumfit.runtime import LEXICON
+from sumfit.workers import Workers
 
 __all__ = [
     "Candidate",
@@ -201,7 +200,7 @@ class ModelRunner:
         n_processes: int | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Start the processes; each loads the model at its first texts.
+        """Start the processes; each loads the model.
 
         Args:
             model: Model directory; ``None`` for the default model.
@@ -215,14 +214,9 @@ class ModelRunner:
         n_processes = checked_workers(n_processes, name="n_processes", least=1)
         self.summarizer = Summarizer.from_pretrained(model, n_workers=1)
         self._on_progress = on_progress
-        self._pool: ProcessPoolExecutor | None = None
+        self._workers: Workers | None = None
         if n_processes > 1:
-            self._pool = ProcessPoolExecutor(
-                n_processes,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_load,
-                initargs=(str(model) if model else None,),
-            )
+            self._workers = Workers(n_processes, _load, (str(model) if model else None,))
 
     @cached_property
     def lexicon(self) -> frozenset[str] | None:
@@ -234,8 +228,8 @@ class ModelRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._workers is not None:
+            self._workers.close()
 
     def run(
         self,
@@ -265,10 +259,10 @@ class ModelRunner:
     ) -> list[RunItem]:
         tasks = list(_chunks(texts, per_item, keywords))
         chunks: Iterator[list[RunItem]]
-        if self._pool is None:
+        if self._workers is None:
             chunks = (_items(self.summarizer, *task) for task in tasks)
         else:
-            chunks = self._pool.map(_work, tasks)
+            chunks = self._workers.map(_work, tasks)
         done: list[RunItem] = []
         for chunk in chunks:
             done += chunk

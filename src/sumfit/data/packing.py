@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import multiprocessing
-import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,12 +33,14 @@ from sumfit.data.sets import PackOptions, SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, DataFormatError, InputError
 from sumfit.processors import checked_workers
 from sumfit.text import Tokenizer
+from sumfit.workers import Workers
 from sumfit.writing import naming, write_whole
 
 __all__ = ["PackReport", "pack_corpus"]
 
 _BLOCK_BYTES = 1 << 20
 _BLOCK_PAIRS = 2048
+_AHEAD = 4  # blocks of each worker in memory, whatever the corpus size
 _HELD_OUT = "source is in a validation or test file"
 _DUPLICATE = "duplicate"
 _BEYOND = "beyond the first"
@@ -116,23 +116,17 @@ def pack_corpus(
     ]
     if problems:
         raise ConfigError("\n".join(problems))
+    n_workers = checked_workers(n_workers)
     tokenizer = Tokenizer.from_file(tokenizer_path)
     output.mkdir(parents=True, exist_ok=True)
+    (output / "meta.json").unlink(missing_ok=True)  # what is half packed is no corpus
     tokenizer.save(output / "tokenizer.json")
     packed_sets = tuple(entry for spec in sets for entry in spec.packed_sets)
     sink = _Sink(sets, packed_sets, output, tokenizer.vocab_size, options)
-    n_workers = checked_workers(n_workers)
-    stop = threading.Event()
-    in_flight = threading.Semaphore(4 * n_workers)  # bounds memory, whatever the corpus size
-    tasks = _held_back(_tasks(sets, data_dir, options), in_flight, stop)
-    with (
-        sink,
-        contextlib.closing(
-            _run(tasks, str(tokenizer_path), sets, options, n_workers, stop)
-        ) as results,
-    ):
+    tasks = _tasks(sets, data_dir, options)
+    arguments = (str(tokenizer_path), tuple(sets), options)
+    with sink, contextlib.closing(_run(tasks, arguments, n_workers)) as results:
         for packed in results:
-            in_flight.release()
             n_done = sink.take(packed)
             if on_progress:
                 on_progress(f"{sets[packed.set_index].name} {packed.split}", n_done)
@@ -303,32 +297,11 @@ def _line_blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def _held_back(
-    tasks: Iterator[Task], gate: threading.Semaphore, stop: threading.Event
-) -> Iterator[Task]:
-    for task in tasks:
-        while not gate.acquire(timeout=0.2):
-            if stop.is_set():
-                return
-        yield task
-
-
 def _run(
-    tasks: Iterator[Task],
-    tokenizer_path: str,
-    sets: Sequence[SetSpec],
-    options: PackOptions,
-    n_workers: int,
-    stop: threading.Event,
+    tasks: Iterator[Task], arguments: tuple[str, tuple[SetSpec, ...], PackOptions], n_workers: int
 ) -> Generator[Packed, None, None]:
-    arguments = (tokenizer_path, tuple(sets), options)
     if n_workers == 1:
-        worker = Worker(*arguments)
-        yield from map(worker.pack, tasks)
+        yield from map(Worker(*arguments).pack, tasks)
         return
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(n_workers, start_worker, arguments) as pool:
-        try:
-            yield from pool.imap(pack_in_worker, tasks)
-        finally:
-            stop.set()  # lets the thread that hands out tasks end
+    with Workers(n_workers, start_worker, arguments) as workers:
+        yield from workers.map(pack_in_worker, tasks, n_ahead=_AHEAD)

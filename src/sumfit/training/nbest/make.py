@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import logging
-import multiprocessing
 import os
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +32,7 @@ from sumfit.training.nbest.worker import (
     search_in_worker,
     start_worker,
 )
+from sumfit.workers import Workers
 
 if TYPE_CHECKING:
     from sumfit.training.nbest.predict import Predictor
@@ -112,14 +112,15 @@ def make_lists(
     if todo:
         maker = _Maker(spec, worker, texts, device, n_workers)
         n_wanted, done = sum(len(maker.numbers(part)) for part in todo), 0
-        for part, found in zip(todo, maker.parts(todo), strict=True):
-            found.lists.save(part_path(output, part))
-            failures += found.failures
-            n_made += len(found.lists)
-            done += len(maker.numbers(part))
-            if on_progress:
-                rate = done / (time.monotonic() - started)
-                on_progress(done, n_wanted, (n_wanted - done) / rate)
+        with contextlib.closing(maker.parts(todo)) as parts:
+            for part, found in zip(todo, parts, strict=True):
+                found.lists.save(part_path(output, part))
+                failures += found.failures
+                n_made += len(found.lists)
+                done += len(maker.numbers(part))
+                if on_progress:
+                    rate = done / (time.monotonic() - started)
+                    on_progress(done, n_wanted, (n_wanted - done) / rate)
     return MakeReport(meta, n_made, len(mine) - len(todo), failures, time.monotonic() - started)
 
 
@@ -166,45 +167,23 @@ class _Maker:
         size = self._spec.part_size
         return range(part * size, min((part + 1) * size, len(self._texts.places)))
 
-    def parts(self, todo: list[int]) -> Iterator[Found]:
+    def parts(self, todo: list[int]) -> Generator[Found, None, None]:
         """Make parts, in order."""
         if self._n_workers == 1:
             for part in todo:
                 yield _joined([self._worker.work(*task) for task in self._tasks(part)])
             return
-        room = threading.Semaphore(_AHEAD * self._n_workers)
-        stop = threading.Event()
         n_tasks = [-(-len(self.numbers(part)) // _TASK) for part in todo]
-        context = multiprocessing.get_context("spawn")
         # One text in this process first: workers find the compiled search on disk.
         self._worker.work(*next(self._tasks(todo[0], first=1)))
         with (
             _single_threaded(),
-            context.Pool(self._n_workers, start_worker, (self._spec,)) as pool,
+            Workers(self._n_workers, start_worker, (self._spec,)) as workers,
         ):
-            flow = self._held_back(todo, room, stop)
-            results = pool.imap(search_in_worker, flow)
-            try:
-                for n in n_tasks:
-                    found = []
-                    for _ in range(n):
-                        found.append(next(results))
-                        room.release()
-                    yield _joined(found)
-            finally:
-                stop.set()
-                room.release()
-
-    def _held_back(
-        self, todo: list[int], room: threading.Semaphore, stop: threading.Event
-    ) -> Iterator[tuple[list[Item], Outputs | None]]:
-        """Tasks of all parts, only so many ahead of what is done."""
-        for part in todo:
-            for task in self._tasks(part):
-                room.acquire()
-                if stop.is_set():
-                    return
-                yield task
+            tasks = itertools.chain.from_iterable(map(self._tasks, todo))
+            results = workers.map(search_in_worker, tasks, n_ahead=_AHEAD)
+            for n in n_tasks:
+                yield _joined(list(itertools.islice(results, n)))
 
     def _tasks(
         self, part: int, *, first: int | None = None

@@ -5,13 +5,13 @@ Owns counting, smoothing and pruning. Does not own the table (`sumfit.rerank.phr
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-import multiprocessing
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from sumfit.errors import ConfigError
 from sumfit.processors import checked_workers
 from sumfit.rerank.phrases import END, START, STEP, Phrases, hash_pairs, hash_words
 from sumfit.text.split import split_words
+from sumfit.workers import Workers
 
 __all__ = ["Counts", "count_file", "count_phrases", "phrases_of"]
 
@@ -120,12 +121,14 @@ def count_phrases(
     jobs = sorted(files.items(), key=lambda job: -sizes.get(job[0], 0))
     done, n_bytes = 0, sum(sizes.values())
     total = Counts()
-    for path, counts in _counted(jobs, min(len(files), checked_workers(n_workers))):
-        total.merge(counts)
-        done += sizes.get(path, 0)
-        if on_progress and done:
-            left_s = (time.monotonic() - started) * (n_bytes - done) / done
-            on_progress(done, n_bytes, left_s)
+    n_workers = min(len(files), checked_workers(n_workers))
+    with contextlib.closing(_counted(jobs, n_workers)) as counted:
+        for path, counts in counted:
+            total.merge(counts)
+            done += sizes.get(path, 0)
+            if on_progress and done:
+                left_s = (time.monotonic() - started) * (n_bytes - done) / done
+                on_progress(done, n_bytes, left_s)
     names = ", ".join(Path(path).name for path in files)
     table = phrases_of(total, least_words=least_words, least_pairs=least_pairs)
     if table is None:
@@ -133,11 +136,13 @@ def count_phrases(
     return table
 
 
-def _counted(jobs: Sequence[tuple[str, int]], n_workers: int) -> Iterator[tuple[str, Counts]]:
+def _counted(
+    jobs: Sequence[tuple[str, int]], n_workers: int
+) -> Generator[tuple[str, Counts], None, None]:
     """Count files, in their order."""
     if n_workers > 1:
-        with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
-            yield from pool.imap(_count, jobs)
+        with Workers(n_workers) as workers:
+            yield from workers.map(_count, jobs)
     else:
         yield from map(_count, jobs)
 

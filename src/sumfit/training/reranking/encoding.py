@@ -7,7 +7,6 @@ candidates, and kept beside the lists.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from sumfit.rerank.text_features import LIST_FEATURES, text_features
 from sumfit.text import Tokenizer
 from sumfit.text.split import split_words
 from sumfit.training.nbest.lists import Lists, part_path, read_lists
+from sumfit.workers import Workers
 
 __all__ = ["encode_lists"]
 
@@ -74,8 +74,9 @@ def encode_lists(
     ]
     n_workers = min(len(todo), checked_workers(n_workers))
     if n_workers > 1:
-        with multiprocessing.get_context("spawn").Pool(n_workers) as pool:
-            pool.map(_encode_part, todo, chunksize=1)
+        with Workers(n_workers) as workers:
+            for _ in workers.map(_encode_part, todo):
+                pass  # each writes its own file
     else:
         for task in todo:
             _encode_part(task)
