@@ -204,7 +204,7 @@ def _build(cls: Any, values: Any, where: str, problems: list[str]) -> Any:
         return _BAD
     hints = typing.get_type_hints(cls)
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    is_whole = True
+    is_whole, n_before = True, len(problems)
     arguments: dict[str, Any] = {}
     for key, value in values.items():
         name = f"{where}.{key}" if where else str(key)
@@ -229,7 +229,26 @@ def _build(cls: Any, values: Any, where: str, problems: list[str]) -> Any:
     except ConfigError as error:
         prefix = f"{where}: " if where else ""
         problems.extend(f"{prefix}{line}" for line in str(error).splitlines())
-        return _BAD
+        return _unchecked(cls, arguments)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        if len(problems) == n_before:
+            raise
+        return _BAD  # a check stumbled over values that have been listed
+
+
+def _unchecked(cls: Any, arguments: Mapping[str, Any]) -> Any:
+    """Make an instance that refused its values, so that what is around it can be checked too."""
+    result = object.__new__(cls)
+    for field in (field for field in dataclasses.fields(cls) if field.init):
+        if field.name in arguments:
+            value = arguments[field.name]
+        elif field.default is not dataclasses.MISSING:
+            value = field.default
+        else:
+            assert field.default_factory is not dataclasses.MISSING
+            value = field.default_factory()
+        object.__setattr__(result, field.name, value)
+    return result
 
 
 def _convert(hint: Any, value: Any, name: str, problems: list[str]) -> Any:

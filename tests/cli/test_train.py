@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from sumfit.runtime import default_model_path
+from sumfit.text import Tokenizer
 
 RECIPE = """
 [data]
@@ -239,6 +241,150 @@ def test_a_start_of_another_system_is_refused_before_packing(sumfit, recipe, tmp
             "give a model of that system, or change system\n"
         )
     assert not (tmp_path / "run").exists()
+
+
+def started(tmp_path, *words):
+    """A recipe that says nothing of [model] and starts from the embedded model."""
+    path = tmp_path / "started.toml"
+    path.write_text('[start]\nmodel = "default"\n[[data.sets]]\nname = "a"\nn_synthetic = 40\n')
+    return ["train", str(path), f"output_dir={tmp_path / 'run'}", *words]
+
+
+LEAVE_OUT = (
+    "; leave these out of [model], which then takes them from there, or start from another model"
+)
+
+
+@pytest.mark.parametrize("more", [[], ["--validate-only"]])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["model.n_heads=6", "model.n_encoder_layers=4"],
+            "n_heads is 12 there and 6 here, n_encoder_layers is 6 there and 4 here",
+        ),
+        (["model.width=192"], "width is 384 there and 192 here"),
+        (["model.n_link_heads=6"], "n_link_heads is 12 there and 6 here"),
+        (["model.max_source_tokens=200"], "max_source_tokens is 192 there and 200 here"),
+        (["model.max_vertices=64"], "max_vertices is 128 there and 64 here"),
+    ],
+)
+def test_a_start_of_another_architecture_is_refused_before_packing(
+    sumfit, tmp_path, words, told, more
+):
+    result = sumfit(*started(tmp_path, *words), *more)
+    assert result.code == 2
+    assert result.err == (
+        "error: start.model default has another architecture than [model] asks for: "
+        f"{told}{LEAVE_OUT}\n"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_start_may_have_another_drop_rate_and_size_of_graphs(sumfit, tmp_path):
+    words = ["model.dropout=0.3", "model.min_vertices=40", "model.vertex_scale=1.5"]
+    assert sumfit(*started(tmp_path, *words), "--validate-only").code == 0
+
+
+def test_a_start_that_holds_no_model_is_refused_before_packing(sumfit, recipe, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for more in ([], ["--validate-only"]):
+        result = sumfit(*started(tmp_path, f"start.model={empty}"), *more)
+        assert result.code == 2
+        assert result.err == (
+            f"error: start.model {empty}: {empty / 'config.json'} is not there; give the directory "
+            "of a saved model\n"
+        )
+    (empty / "config.json").write_text((default_model_path() / "config.json").read_text())
+    result = sumfit(*started(tmp_path, f"start.model={empty}"), "--validate-only")
+    assert result.err == (
+        f"error: start.model {empty}: {empty / 'model.safetensors'} is not there; give the weights "
+        "of a saved model\n"
+    )
+    (empty / "config.json").write_text("{")
+    result = sumfit(*started(tmp_path, f"start.model={empty}"), "--validate-only")
+    assert result.err.startswith(f"error: start.model {empty}: {empty / 'config.json'} is damaged")
+    pieces = tmp_path / "pieces.json"
+    assert sumfit("data", "tokenizer", str(recipe), "-o", str(pieces)).code == 0
+    n_pieces = Tokenizer.from_file(pieces).vocab_size
+    result = sumfit(*started(tmp_path, f"data.tokenizer={pieces}"), "--validate-only")
+    assert result.err == (
+        f"error: start.model default has 16384 pieces, but {pieces} {n_pieces}; leave "
+        "data.tokenizer out, or pack data.corpus again with the tokenizer of that model\n"
+    )
+
+
+def test_batches_without_room_for_a_pair_are_found_before_training(sumfit, recipe, tmp_path):
+    for more in ([], ["--validate-only"]):
+        result = sumfit(*started(tmp_path, "data.batch_tokens=10"), *more)
+        assert result.code == 2
+        assert result.err == (
+            "error: data.batch_tokens must be at least 48, the cost of one pair of the shortest "
+            "source, was 10; raise it\n"
+        )
+    told = r"error: one pair of the longest source costs \d+ tokens, more than batch_tokens {}; "
+    told += "raise batch_tokens or lower max_source\n"
+    result = sumfit(*started(tmp_path, "data.batch_tokens=50"), "--validate-only")
+    assert result.code == 2
+    assert re.fullmatch(told.format(50), result.err)
+    packed = sumfit("data", "pack", str(recipe), "-o", str(tmp_path / "c"), "--workers=1")
+    assert packed.code == 0, packed.err
+    words = [f"data.corpus={tmp_path / 'c'}", f"output_dir={tmp_path / 'run'}"]
+    arguments = ["train", str(recipe), *words]
+    result = sumfit(*arguments, "data.batch_tokens=80", "--validate-only")
+    assert result.code == 2
+    assert re.fullmatch(told.format(80), result.err)
+    assert sumfit(*arguments, "--validate-only").code == 0
+
+
+def test_one_mistake_hides_no_other(sumfit, recipe):
+    words = ["optimizer.lrr=3", "optimizer.lr=-1", "model.n_heads=7", "model.max_source_tokens=100"]
+    result = sumfit("train", str(recipe), *words, "data.max_source=4000", "--validate-only")
+    assert result.code == 2
+    assert result.err.splitlines() == [
+        "error: 4 problems in the recipe:",
+        "  model: width 16 must be a multiple of n_heads 7",
+        "  optimizer.lrr is not a known key; did you mean 'lr'?",
+        "  optimizer: lr must be above 0, was -1.0",
+        "  data.max_source 4000 is above model.max_source_tokens 100",
+    ]
+
+
+def test_lists_need_a_model_texts_and_lengths_and_all_is_said(sumfit, tmp_path):
+    result = sumfit("nbest", str(tmp_path / "l"))
+    assert result.code == 2
+    assert result.err.splitlines() == [
+        "error: model must be given: model=DIR for a checkpoint or a model directory, "
+        "model=default for the embedded model",
+        "2 problems in the settings:",
+        "  exactly one of ratio, words and chars must be given, were none",
+        "  exactly one of corpus and data must be given, were none",
+    ]
+    result = sumfit("nbest", str(tmp_path / "l"), "corpus=c", "data=d", "words=5", "model=default")
+    assert result.err.splitlines()[1:] == [
+        "  exactly one of corpus and data must be given, were both"
+    ]
+
+
+def test_lists_of_the_embedded_model_need_no_directory(sumfit, tmp_path):
+    row = {"source": "The old bridge was closed on Monday after cracks.", "summary": "Bridge shut"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    words = ["model=default", f"data={tmp_path / 'a.jsonl'}", "words=3", "n_best=2", "--workers=1"]
+    result = sumfit("nbest", str(tmp_path / "l"), *words)
+    assert result.code == 0, result.err
+    assert "1  lists made" in result.err
+
+
+def test_a_checkpoint_that_is_not_there_is_named(sumfit, tmp_path):
+    nope, target = str(tmp_path / "nope"), ["-o", str(tmp_path / "m")]
+    for words in ([nope, *target], [nope], ["default", *target, "--average-with", nope]):
+        result = sumfit("export", *words)
+        assert result.code == 1
+        assert result.err == (
+            f"error: there is no directory {nope}; give a checkpoint or a model directory\n"
+        )
+    assert not (tmp_path / "m").exists()
 
 
 def test_tokenizer_and_packing_are_commands_of_their_own(sumfit, recipe, tmp_path):

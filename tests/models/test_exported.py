@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -112,6 +113,23 @@ def test_another_architecture_or_file_is_one_clear_error(tmp_path: Path) -> None
     onnx.save(graph, tmp_path / "model.onnx")
     with pytest.raises(IncompatibleModelError, match="vertex inputs are those of no layer norm"):
         exported_weights(tmp_path / "model.onnx", config)
+
+
+def test_a_graph_of_another_width_is_refused(tmp_path: Path) -> None:
+    model = make_model()
+    export_onnx(model, tmp_path / "m.onnx", words_per_vertex=3, precision="fp32")
+    for change in ({"width": 24}, {"max_vertices": 25}):
+        other = dataclasses.replace(model.config, **change)  # type: ignore[arg-type]
+        with pytest.raises(IncompatibleModelError) as caught:
+            exported_weights(tmp_path / "m.onnx", other)
+        size, here = model.config, 2 * other.width + other.n_link_heads
+        rows = 2 * size.width + size.n_link_heads
+        assert str(caught.value) == (
+            f"{tmp_path / 'm.onnx'}: links and their positions are ({rows}, {size.width}) and "
+            f"({size.max_vertices}, {rows}) there, ({here}, {other.width}) and "
+            f"({other.max_vertices}, {here}) in this architecture; use the config.json that came "
+            "with it"
+        )
 
 
 def test_wrong_shapes_are_named(tmp_path: Path) -> None:

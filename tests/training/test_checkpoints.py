@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
@@ -10,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import (
     ConfigError,
     IncompatibleModelError,
@@ -159,8 +161,32 @@ def test_a_checkpoint_without_checksums_is_read(tmp_path, model, tokenizer):
 def test_a_checkpoint_of_another_architecture_is_refused(tmp_path, model, tokenizer):
     save(tmp_path / "c", model, tokenizer)
     other = DAT(DATConfig(vocab_size=model.config.vocab_size, **{**SMALL, "ffn_width": 16}))
-    with pytest.raises(IncompatibleModelError, match=re.escape("(8,) there and (16,) in")):
+    with pytest.raises(IncompatibleModelError) as caught:
         checkpoints.load_into(tmp_path / "c", other)
+    assert str(caught.value) == (
+        f"{tmp_path / 'c'} has another architecture: ffn_width is 8 there and 16 here; use the "
+        "recipe and tokenizer that its weights were made with"
+    )
+
+
+def test_weights_that_fit_another_architecture_by_their_shapes_alone_are_refused(
+    tmp_path, model, tokenizer
+):
+    save(tmp_path / "c", model, tokenizer)
+    half = dataclasses.replace(model.config, n_heads=model.config.n_heads // 2)
+    eps = dataclasses.replace(model.config, layer_norm_eps=1e-5)
+    for config, told in (
+        (half, f"n_heads is {model.config.n_heads} there and {half.n_heads} here;"),
+        (eps, "layer_norm_eps is 1e-12 there and 1e-05 here;"),
+    ):
+        with pytest.raises(IncompatibleModelError, match=told):
+            checkpoints.load_into(tmp_path / "c", DAT(config))
+    # What is no part of the weights' meaning may be another one: drop rate, size of graphs.
+    free = {"dropout": 0.4, "vertex_scale": 0.5, "min_vertices": 5, "n_candidates": 3}
+    same = DAT(dataclasses.replace(model.config, **free))
+    checkpoints.load_into(tmp_path / "c", same)
+    for name, value in model.state_dict().items():
+        assert torch.equal(same.state_dict()[name], value)
 
 
 def test_a_checkpoint_without_training_state_cannot_be_resumed(tmp_path, model, tokenizer):
@@ -285,16 +311,60 @@ def test_checkpoints_that_cannot_be_averaged_are_refused(tmp_path, model, tokeni
     save(tmp_path / "a", model, tokenizer)
     wider = DAT(DATConfig(vocab_size=model.config.vocab_size, **SMALL | {"ffn_width": 16}))
     save(tmp_path / "wider", wider, tokenizer)
+    save(tmp_path / "smaller", DAT(dataclasses.replace(model.config, min_vertices=5)), tokenizer)
     save(tmp_path / "other", model, tokenizer)
     Tokenizer.train(["Trains stop on Tuesday."] * 3, vocab_size=280).save(
         tmp_path / "other" / "tokenizer.json"
     )
     (tmp_path / "graph").mkdir()
     for name, error, message in (
-        ("wider", IncompatibleModelError, "wider has another architecture than .*a$"),
+        (
+            "wider",
+            IncompatibleModelError,
+            r"wider has another architecture than .*a: ffn_width is 16 there and 8 here; average "
+            "runs that started from the same weights$",
+        ),
+        (
+            "smaller",
+            IncompatibleModelError,
+            r"smaller has another architecture than .*a: min_vertices is 5 there and \d+ here;",
+        ),
+        (
+            "nope",
+            ModelNotFoundError,
+            "^there is no directory .*nope; give a checkpoint or a model directory$",
+        ),
         ("other", IncompatibleModelError, "other has another tokenizer than .*a$"),
         ("graph", ModelFormatError, "graph holds no model.safetensors: .* exported from$"),
     ):
         with pytest.raises(error, match=message):
             export_model(tmp_path / "a", tmp_path / "m", average_with=[tmp_path / name])
     assert not (tmp_path / "m").exists()
+
+
+def test_a_lexicon_that_cannot_be_read_is_refused_before_anything_is_written(
+    tmp_path, model, tokenizer
+):
+    save(tmp_path / "a", model, tokenizer)
+    Lexicon.from_words(["bridge", "quick"]).save(tmp_path / "whole.txt.xz")
+    (tmp_path / "cut.xz").write_bytes((tmp_path / "whole.txt.xz").read_bytes()[:-9])
+    with pytest.raises(ModelFormatError) as caught:
+        export_model(tmp_path / "a", tmp_path / "m", lexicon=tmp_path / "cut.xz")
+    assert str(caught.value) == (
+        f"{tmp_path / 'cut.xz'} is not a readable lexicon (Compressed data ended before the "
+        "end-of-stream marker was reached); restore it from the model"
+    )
+    with pytest.raises(ModelNotFoundError) as missing:
+        export_model(tmp_path / "a", tmp_path / "m", lexicon=tmp_path / "none.xz")
+    assert str(missing.value) == f"no lexicon file at {tmp_path / 'none.xz'}"
+    with pytest.raises(ModelNotFoundError) as nowhere:
+        export_model(tmp_path / "nope", tmp_path / "m")
+    assert str(nowhere.value) == (
+        f"there is no directory {tmp_path / 'nope'}; give a checkpoint or a model directory"
+    )
+    assert not (tmp_path / "m").exists()
+    (tmp_path / "words.txt").write_text("bridge\nquick\n")  # plain words are read as well
+    target = export_model(
+        tmp_path / "a", tmp_path / "m", lexicon=tmp_path / "words.txt", precisions=["fp32"]
+    )
+    assert list(Lexicon.load(target / "lexicon.txt.xz")) == [b"bridge", b"quick"]

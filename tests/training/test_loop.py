@@ -160,7 +160,7 @@ def test_without_an_intact_checkpoint_all_are_named(tiny_recipe, tmp_path):
 
 def test_resuming_another_architecture_is_refused(tiny_recipe, tmp_path):
     run(tiny_recipe, tmp_path, "run.max_steps=1")
-    with pytest.raises(IncompatibleModelError, match="in this architecture"):
+    with pytest.raises(IncompatibleModelError, match="ffn_width is 16 there and 32 here; use the"):
         run(tiny_recipe, tmp_path, "model.ffn_width=32", resume=True)
 
 

@@ -31,13 +31,12 @@ def nbest(
 
     What is there already is kept; the same command goes on where it was stopped.
     """
-    from sumfit.config import apply_overrides, build
+    from sumfit.config import apply_overrides
     from sumfit.errors import ConfigError
     from sumfit.training.nbest.make import make_lists
-    from sumfit.training.nbest.spec import NbestSpec, with_texts
+    from sumfit.training.nbest.spec import build_spec
 
-    values = apply_overrides({"lists": str(lists)}, settings or ())
-    spec = build(NbestSpec, with_texts(values), what="the settings")
+    spec = build_spec(apply_overrides({"lists": str(lists)}, settings or ()))
     index, slash, number = shard.partition("/")
     if not (slash and index.isdigit() and number.isdigit() and int(index) < int(number)):
         raise ConfigError(f"shard must be INDEX/NUMBER such as 0/4, was {shard!r}")

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from sumfit.data.checking import Packer
+    from sumfit.training.recipe import Recipe
     from sumfit.training.stages import Progress, TrainResult
 
 __all__ = ["log_to_stderr", "print_result", "train"]
@@ -99,7 +101,7 @@ def _report(
     from sumfit.data.checking import Packer, check_sets
     from sumfit.errors import ConfigError, InputError, ModelError
     from sumfit.training.recipe import load_recipe, recipe_problems
-    from sumfit.training.run import call_problems, output_problems
+    from sumfit.training.run import call_problems, corpus_problems, output_problems
 
     problems = recipe_problems(path, overrides)
     problems += call_problems(device=device, n_workers=workers)
@@ -108,6 +110,8 @@ def _report(
     except ConfigError:
         raise ConfigError("\n".join(problems)) from None
     problems += output_problems(recipe.output, resume=resume)
+    if not (problems and recipe.data.lists):  # lists that cannot be read have been named
+        problems += corpus_problems(recipe)
     packer, of_files = None, list[str]()
     tokenizer = recipe.known_tokenizer
     if tokenizer is None:
@@ -122,10 +126,22 @@ def _report(
     sets = recipe.data.sets
     for line in check_sets(sets, data_dir, problems=of_files, packer=packer, corpus=corpus):
         print(line)
+    problems += _batch_problems(recipe, packer)
     if problems or of_files:
         kind = ConfigError if problems else InputError
         raise kind("\n".join([*problems, *of_files]))
     print(f"{path} and its data can be used")
+
+
+def _batch_problems(recipe: Recipe, packer: Packer | None) -> list[str]:
+    """Whether a batch has no room for the longest source of data that are not packed yet."""
+    is_packed = (recipe.corpus / "meta.json").exists()
+    if is_packed or packer is None or recipe.data.leave_out or recipe.data.max_pairs:
+        return []  # another check has looked, or only packing tells which pairs are used
+    if recipe.batch_options.too_costly(1):
+        return []  # said with the recipe
+    problem = recipe.batch_options.too_costly(packer.longest_source)
+    return [problem] if problem else []
 
 
 @contextmanager

@@ -92,6 +92,23 @@ class BatchOptions:
         n_vertices = self._pad(self.n_vertices(n_source)).astype(np.float64)
         return padded + n_vertices + n_vertices**2 / self.square_tokens
 
+    def too_costly(self, n_source: int) -> str:
+        """Say whether one pair alone costs more than a batch.
+
+        Args:
+            n_source: Pieces of the longest source.
+
+        Returns:
+            What is wrong and what to do; empty if a batch has room for it.
+        """
+        cost = float(self.cost(np.array([n_source]))[0])
+        if cost <= self.batch_tokens:
+            return ""
+        return (
+            f"one pair of the longest source costs {cost:.0f} tokens, more than batch_tokens "
+            f"{self.batch_tokens}; raise batch_tokens or lower max_source"
+        )
+
     def _pad(self, length: IntArray) -> IntArray:
         return -(-length // self.pad_multiple) * self.pad_multiple
 
@@ -252,6 +269,8 @@ def plan_epoch(
     width = options.pad_multiple
     order = np.lexsort((-(-n_target * 2 // width), -(-n_source // width)))
     drawn, n_source, n_target = drawn[order], n_source[order], n_target[order]
+    if problem := options.too_costly(int(n_source[-1])):
+        raise ConfigError(problem)
     bounds = _cut(options.cost(n_source), options)
     flags = np.full(bounds.shape[0] - 1, denoising is not None)
     n_targets = np.add.reduceat(n_target, bounds[:-1])
@@ -330,11 +349,6 @@ def build_batch(
 def _cut(cost: npt.NDArray[np.float64], options: BatchOptions) -> IntArray:
     """Bounds of batches over pairs sorted by ascending cost."""
     budget, n_pairs = options.batch_tokens, cost.shape[0]
-    if cost[-1] > budget:
-        raise ConfigError(
-            f"one pair of the longest source costs {cost[-1]:.0f} tokens, more than batch_tokens "
-            f"{budget}; raise batch_tokens or lower max_source"
-        )
     bounds = [0]
     while bounds[-1] < n_pairs:
         start = bounds[-1]

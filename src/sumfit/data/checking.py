@@ -260,7 +260,13 @@ def _without_validation(
 
 
 class Packer:
-    """Counts on the way what the filters of packing would leave out."""
+    """Counts on the way what the filters of packing would leave out.
+
+    Attributes:
+        longest_source: Pieces of the longest source so far that would be trained on.
+    """
+
+    longest_source: int
 
     def __init__(
         self, tokenizer_path: str | Path, sets: Sequence[SetSpec], options: PackOptions
@@ -273,6 +279,10 @@ class Packer:
             options: The recipe's filters.
         """
         self._worker = Worker(str(tokenizer_path), tuple(sets), options)
+        self._trained_on = [
+            {entry.profile for entry in spec.packed_sets if entry.weight > 0} for spec in sets
+        ]
+        self.longest_source = 0
 
     def through(
         self, pairs: Iterator[Pair], set_index: int, split: str, left_out: Counter[str]
@@ -290,7 +300,12 @@ class Packer:
             The same pairs.
         """
         while block := list(itertools.islice(pairs, _BLOCK_PAIRS)):
-            left_out.update(self._worker.pack(Task(set_index, split, "", 0, block)).dropped)
+            packed = self._worker.pack(Task(set_index, split, "", 0, block))
+            left_out.update(packed.dropped)
+            for form in packed.forms if split == "train" else ():
+                if form.profile in self._trained_on[set_index]:
+                    longest = int(form.source_lengths.max(initial=0))
+                    self.longest_source = max(self.longest_source, longest)
             yield from block
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "read_architecture",
     "read_system",
     "require_system",
+    "require_weights",
     "save_model",
     "save_weights",
 ]
@@ -164,6 +165,22 @@ def require_system(directory: str | os.PathLike[str], system: str) -> None:
             f"{directory} holds a model of the system {found!r}, but {system!r} is wanted here; "
             "give a model of that system, or load this one with sumfit.baselines.load_baseline"
         )
+
+
+def require_weights(directory: str | os.PathLike[str], system: str) -> None:
+    """Refuse a directory that `fill_network` would find no weights in.
+
+    Args:
+        directory: A model directory.
+        system: Of its network.
+
+    Raises:
+        ModelNotFoundError: If there are none.
+    """
+    file = Path(directory) / WEIGHTS_FILE
+    has_graph = system == DAT.system and exported_file(directory) is not None
+    if not file.is_file() and not has_graph:
+        raise ModelNotFoundError(f"{file} is not there; give the weights of a saved model")
 
 
 def read_architecture(directory: str | os.PathLike[str]) -> DATConfig:

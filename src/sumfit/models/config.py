@@ -25,6 +25,7 @@ __all__ = [
     "SYSTEMS",
     "DATConfig",
     "SystemName",
+    "architecture_differences",
 ]
 
 FORMAT = "sumfit-model-1"
@@ -38,6 +39,17 @@ N_SPECIAL = 4  # ids below this one are never emitted by an inner vertex
 
 SystemName = Literal["dat", "at", "at-leninfo", "ctc", "bert-crf"]
 SYSTEMS: tuple[str, ...] = get_args(SystemName)
+
+_UNUSED: dict[str, tuple[str, ...]] = {
+    "dat": ("n_limit_buckets", "transition_rank", "n_candidates"),
+    "at": ("n_link_heads", "n_limit_buckets", "transition_rank", "n_candidates"),
+    "at-leninfo": ("n_link_heads", "transition_rank", "n_candidates"),
+    "ctc": ("n_link_heads", "n_limit_buckets", "transition_rank", "n_candidates"),
+    "bert-crf": ("n_link_heads", "n_limit_buckets"),
+}
+# Weights mean the same whatever these are: how large graphs are made up to `max_vertices`, how
+# many labels are looked at. Training on may change them, as it may the drop rate.
+_ADJUSTABLE = ("vertex_scale", "min_vertices", "n_candidates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +155,32 @@ class DATConfig:
         """
         check_fields(cls, fields)
         return cls(**fields)
+
+
+def architecture_differences(
+    there: DATConfig, here: DATConfig, system: str, *, may_adjust: bool
+) -> str:
+    """Say in which numbers two architectures differ for which weights would not mean the same.
+
+    Many of these change no tensor's shape, such as the number of heads: weights would be read
+    without complaint into a network that they were not made for.
+
+    Args:
+        there: The architecture that weights were made in.
+        here: The one that they are wanted for.
+        system: Of both; what it has no use for is not compared.
+        may_adjust: Training goes on here, so the size of graphs may be another one.
+
+    Returns:
+        Name and both values of each, such as ``n_heads is 12 there and 6 here``; empty for none.
+    """
+    free = {"dropout", *_UNUSED[system], *(_ADJUSTABLE if may_adjust else ())}
+    names = [field.name for field in dataclasses.fields(DATConfig) if field.name not in free]
+    return ", ".join(
+        f"{name} is {getattr(there, name)} there and {getattr(here, name)} here"
+        for name in names
+        if getattr(there, name) != getattr(here, name)
+    )
 
 
 _LEAST = {

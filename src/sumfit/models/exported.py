@@ -164,8 +164,16 @@ def _links(constants: _Constants, config: DATConfig) -> dict[str, Tensor]:
     width, n_heads = config.width, config.n_link_heads
     stretch = torch.ones(2 * width + n_heads, 1)
     stretch[: 2 * width] = (width // n_heads) ** -0.25
-    of_hidden = constants.matrix("links") / stretch
-    table = constants.plain("links.position").double() / stretch[:, 0]
+    of_hidden, table = constants.matrix("links"), constants.plain("links.position").double()
+    shapes = (tuple(of_hidden.shape), tuple(table.shape))
+    expected = ((len(stretch), width), (config.max_vertices, len(stretch)))
+    if shapes != expected:
+        raise IncompatibleModelError(
+            f"{constants.path}: links and their positions are {shapes[0]} and {shapes[1]} there, "
+            f"{expected[0]} and {expected[1]} in this architecture; use the config.json that came "
+            "with it"
+        )
+    of_hidden, table = of_hidden / stretch, table / stretch[:, 0]
     bias = table.mean(dim=0)
     left, size, right = torch.linalg.svd(table - bias, full_matrices=False)
     root = size[:width].sqrt()

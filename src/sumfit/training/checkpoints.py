@@ -24,7 +24,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from sumfit.config import build, to_mapping
-from sumfit.errors import ModelFormatError, TrainingError
+from sumfit.errors import IncompatibleModelError, ModelFormatError, TrainingError
 from sumfit.models.checkpoint import (
     fill_network,
     read_architecture,
@@ -32,6 +32,7 @@ from sumfit.models.checkpoint import (
     save_model,
     save_weights,
 )
+from sumfit.models.config import architecture_differences
 from sumfit.models.network import Network
 from sumfit.training.loader import Position
 from sumfit.writing import is_full
@@ -270,6 +271,8 @@ def load_training(folder: Path, model: Network) -> tuple[TrainingState, dict[str
 def load_into(folder: Path, model: Network) -> None:
     """Read the weights of a model directory, after comparing systems and architectures.
 
+    The rule for the size of graphs may be another one, as training goes on.
+
     Args:
         folder: A model directory, with weights or with an exported graph.
         model: The network to fill.
@@ -278,6 +281,11 @@ def load_into(folder: Path, model: Network) -> None:
         ModelFormatError: If files are missing or damaged.
         IncompatibleModelError: If it is of another system or architecture.
     """
-    read_architecture(folder)
+    there = read_architecture(folder)
     require_system(folder, model.system)
+    if found := architecture_differences(there, model.config, model.system, may_adjust=True):
+        raise IncompatibleModelError(
+            f"{folder} has another architecture: {found}; use the recipe and tokenizer that its "
+            "weights were made with"
+        )
     fill_network(model, folder)

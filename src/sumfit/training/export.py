@@ -9,22 +9,23 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError
 from sumfit.length import longest_pieces
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
+from sumfit.models.config import architecture_differences
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
 from sumfit.runtime import LEXICON, RERANKER
 from sumfit.text import Tokenizer
 from sumfit.training.checkpoints import write_atomically
-from sumfit.training.pieces import averaged_weights
+from sumfit.training.pieces import averaged_weights, require_directory
 
 __all__ = ["export_model"]
 
@@ -67,7 +68,8 @@ def export_model(
     Args:
         checkpoint: A checkpoint folder, ``best``, or pieces joined again.
         output: Directory to make; one that exists keeps its lexicon and model card.
-        lexicon: Lexicon file to copy; that of ``output``, the checkpoint or its run if not given.
+        lexicon: Lexicon file to copy, plain or ``.xz``; that of ``output``, the checkpoint or its
+            run if not given.
         name: Name of the model; the recipe's if empty.
         precisions: Graphs to write.
         words_per_vertex: ``M``, words kept at each vertex; as many as the model that the training
@@ -84,7 +86,8 @@ def export_model(
 
     Raises:
         ConfigError: If no precision, or one that is unknown, is asked for.
-        ModelFormatError: If a checkpoint lacks a file or is damaged.
+        ModelNotFoundError: If a checkpoint or the lexicon is not there.
+        ModelFormatError: If a checkpoint lacks a file, or a file or the lexicon is damaged.
         IncompatibleModelError: If one is of a system other than the DAT, or the checkpoints to
             average differ in architecture or tokenizer.
     """
@@ -92,10 +95,9 @@ def export_model(
     unknown = [value for value in precisions if value not in _GRAPHS]
     if unknown or not precisions:
         raise ConfigError(f"precisions must be among int8, fp32, were {list(precisions)}")
+    words = _lexicon_file(checkpoint, output, lexicon)
     weights = _mean_weights([checkpoint, *map(Path, average_with)])
     model, fields = _loaded(checkpoint, weights)
-    if lexicon and not Path(lexicon).is_file():
-        raise ConfigError(f"lexicon {lexicon} does not exist")
     if not (checkpoint / "tokenizer.json").is_file():
         raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
     if words_per_vertex is None:
@@ -119,7 +121,7 @@ def export_model(
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
-        _take_along(checkpoint, output, part, lexicon, is_same=not average_with)
+        _take_along(checkpoint, output, part, words, is_same=not average_with)
 
     write_atomically(output, fill)
     return output
@@ -160,6 +162,8 @@ def _is_of_machine(value: object) -> bool:
 def _mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of the weights of checkpoints; of a single one its own, even from a graph."""
     first = checkpoints[0]
+    for place in checkpoints:
+        require_directory(place)
     weights = averaged_weights(first)
     if len(checkpoints) == 1:
         return weights
@@ -179,23 +183,36 @@ def _mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
 
 def _require_alike(first: Path, other: Path) -> None:
     """Refuse checkpoints whose weights do not mean the same."""
-    shapes = [replace(read_architecture(place), dropout=0.0) for place in (first, other)]
-    if shapes[0] != shapes[1]:
-        raise IncompatibleModelError(f"{other} has another architecture than {first}")
+    there, here = read_architecture(other), read_architecture(first)
+    if found := architecture_differences(there, here, DAT.system, may_adjust=False):
+        raise IncompatibleModelError(
+            f"{other} has another architecture than {first}: {found}; average runs that started "
+            "from the same weights"
+        )
     tokenizers = [(place / "tokenizer.json").read_bytes() for place in (first, other)]
     if tokenizers[0] != tokenizers[1]:
         raise IncompatibleModelError(f"{other} has another tokenizer than {first}")
 
 
+def _lexicon_file(checkpoint: Path, output: Path, lexicon: str | Path | None) -> Path | None:
+    """The lexicon that goes with a model, read once to see that it can be; ``None`` for none."""
+    folders = (output, checkpoint, checkpoint.parent)
+    known = [Path(lexicon)] if lexicon else [folder / LEXICON for folder in folders]
+    found = next((file for file in known if lexicon or file.is_file()), None)
+    if found is not None:
+        Lexicon.load(found)
+    return found
+
+
 def _take_along(
-    checkpoint: Path, output: Path, part: Path, lexicon: str | Path | None, *, is_same: bool
+    checkpoint: Path, output: Path, part: Path, lexicon: Path | None, *, is_same: bool
 ) -> None:
     """Copy what lies beside the weights: tokenizer, lexicon, reranker and model card."""
     shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
-    folders = (output, checkpoint, checkpoint.parent)
-    known = [Path(lexicon)] if lexicon else [folder / LEXICON for folder in folders]
-    if words := next((file for file in known if file.is_file()), None):
-        shutil.copyfile(words, part / LEXICON)
+    if lexicon is not None and lexicon.suffix == Path(LEXICON).suffix:
+        shutil.copyfile(lexicon, part / LEXICON)
+    elif lexicon is not None:
+        Lexicon.load(lexicon).save(part / LEXICON)
     if is_same and (checkpoint / RERANKER).is_dir():  # it learned from lists of these weights
         shutil.copytree(checkpoint / RERANKER, part / RERANKER)
     if (output / "README.md").is_file():

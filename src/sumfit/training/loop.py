@@ -35,7 +35,7 @@ from sumfit.training.start import start_directory, start_fields
 from sumfit.training.systems import get_system
 from sumfit.training.validation import Validator
 
-__all__ = ["Trainer"]
+__all__ = ["Trainer", "open_stream"]
 
 logger = logging.getLogger(__name__)
 
@@ -68,22 +68,8 @@ class Trainer(TrainingRun):
         self.model.to(processes.device).train()
         run = recipe.run
         self._optimiser = Optimiser(self.model, recipe.optimizer, processes, run.log_every)
-        weights = [entry for spec in recipe.data.sets for entry in spec.packed_sets]
-        corpus = PackedCorpus.open(recipe.corpus, "train").reweighted(weights)
-        self.stream = BatchStream(
-            corpus,
-            recipe.batch_options,
-            seed=recipe.seed,
-            rank=processes.rank,
-            n_processes=processes.size,
-            accumulate=run.accumulate,
-            profiles=recipe.data.profiles,
-            max_pairs=recipe.data.max_pairs,
-            left_out=Fold.parse(recipe.data.leave_out),
-            piece_bytes=tokenizer.piece_bytes,
-            denoising=recipe.loss.denoise,
-            denoise_share=recipe.loss.denoise_share,
-            candidates=read_candidates(recipe.data.lists, corpus) if recipe.data.lists else None,
+        self.stream = open_stream(
+            recipe, tokenizer, rank=processes.rank, n_processes=processes.size
         )
         self._validator = Validator(
             recipe.corpus,
@@ -189,6 +175,39 @@ class Trainer(TrainingRun):
         )
         for reason, count in self.stream.dropped.items():
             logger.info("%d training pairs left out: %s", count, reason)
+
+
+def open_stream(
+    recipe: Recipe, tokenizer: Tokenizer, *, rank: int = 0, n_processes: int = 1
+) -> BatchStream:
+    """Open the batches of a recipe whose corpus is packed.
+
+    Args:
+        recipe: The recipe.
+        tokenizer: Tokenizer of the corpus.
+        rank: This process.
+        n_processes: Number of processes.
+
+    Returns:
+        The batches.
+    """
+    weights = [entry for spec in recipe.data.sets for entry in spec.packed_sets]
+    corpus = PackedCorpus.open(recipe.corpus, "train").reweighted(weights)
+    return BatchStream(
+        corpus,
+        recipe.batch_options,
+        seed=recipe.seed,
+        rank=rank,
+        n_processes=n_processes,
+        accumulate=recipe.run.accumulate,
+        profiles=recipe.data.profiles,
+        max_pairs=recipe.data.max_pairs,
+        left_out=Fold.parse(recipe.data.leave_out),
+        piece_bytes=tokenizer.piece_bytes,
+        denoising=recipe.loss.denoise,
+        denoise_share=recipe.loss.denoise_share,
+        candidates=read_candidates(recipe.data.lists, corpus) if recipe.data.lists else None,
+    )
 
 
 def _start_from(model: Network, recipe: Recipe, tokenizer: Tokenizer) -> None:

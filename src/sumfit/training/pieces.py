@@ -18,7 +18,7 @@ from sumfit.errors import ModelFormatError, ModelNotFoundError
 from sumfit.models.checkpoint import read_architecture, save_weights
 from sumfit.models.exported import exported_file, exported_weights
 
-__all__ = ["averaged_weights", "join_pieces", "write_pieces"]
+__all__ = ["averaged_weights", "join_pieces", "require_directory", "write_pieces"]
 
 _BESIDE = ("config.json", "tokenizer.json", "phrases.npz")
 
@@ -38,6 +38,7 @@ def averaged_weights(folder: str | Path) -> dict[str, Tensor]:
         ModelFormatError: If a file is damaged.
     """
     folder = Path(folder)
+    require_directory(folder)
     if not (folder / "model.safetensors").is_file():
         graph = exported_file(folder)
         if graph is not None:
@@ -53,6 +54,21 @@ def averaged_weights(folder: str | Path) -> dict[str, Tensor]:
     except (SafetensorError, OSError) as error:
         raise ModelFormatError(f"{folder} is damaged: {error}") from error
     return weights
+
+
+def require_directory(folder: Path) -> None:
+    """Refuse a checkpoint that is no directory.
+
+    Args:
+        folder: The checkpoint.
+
+    Raises:
+        ModelNotFoundError: If there is no such directory.
+    """
+    if not folder.is_dir():
+        raise ModelNotFoundError(
+            f"there is no directory {folder}; give a checkpoint or a model directory"
+        )
 
 
 def write_pieces(

@@ -19,7 +19,7 @@ from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec
 from sumfit.errors import ConfigError
 from sumfit.models.config import DATConfig, SystemName
-from sumfit.training.recipe_files import data_problems, start_problems
+from sumfit.training.recipe_files import batch_problems, data_problems, start_problems
 from sumfit.training.start import tokenizer_file, with_start
 
 __all__ = [
@@ -371,7 +371,8 @@ class Recipe:
             One sentence for each problem; files of sets count only if there is no corpus yet.
         """
         problems = data_problems(self.data, Path(self.data_dir), self.corpus)
-        return problems + start_problems(self.start, self.system)
+        problems += batch_problems(self.batch_options)
+        return problems + start_problems(self.start, self.system, self.model, self.known_tokenizer)
 
     def with_vocab(self, vocab_size: int) -> Recipe:
         """Fix the number of pieces, known once there is a tokenizer.
@@ -440,7 +441,7 @@ def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str
         problems += data_problems(data, Path(data_dir), corpus)
     start, system = _part(StartSection, values, "start"), values.get("system", "dat")
     if start is not None and system in get_args(SystemName):
-        problems += start_problems(start, system)
+        problems += start_problems(start, system, _part(DATConfig, values, "model"))
     return problems
 
 

@@ -1,22 +1,28 @@
-"""What is wrong with the files that a recipe names: data, tokenizer, lists, start weights.
+"""What is wrong with what a recipe names: data, tokenizer, lists, start weights, batches.
 
 Owns one sentence for each problem. Does not own what a recipe says (`sumfit.training.recipe`).
 """
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from sumfit.data.batching import BatchOptions
 from sumfit.data.sets import missing_files
-from sumfit.errors import ModelNotFoundError
-from sumfit.models.config import INSTALLED
+from sumfit.errors import ModelError, ModelNotFoundError
+from sumfit.models.config import INSTALLED, DATConfig, architecture_differences
+from sumfit.text import Tokenizer
 from sumfit.training.start import start_directory, start_system, tokenizer_file
 
 if TYPE_CHECKING:
     from sumfit.training.recipe import DataSection, StartSection
 
-__all__ = ["data_problems", "start_problems"]
+__all__ = ["batch_problems", "data_problems", "start_problems"]
 
 
 def data_problems(data: DataSection, data_dir: Path, corpus: Path | None) -> list[str]:
@@ -47,17 +53,42 @@ def data_problems(data: DataSection, data_dir: Path, corpus: Path | None) -> lis
     return problems
 
 
-def start_problems(start: StartSection, system: str) -> list[str]:
+def batch_problems(options: BatchOptions) -> list[str]:
+    """Say whether no pair at all fits into a batch; how long sources are shows in the data.
+
+    Args:
+        options: Size of batches and rule for the graph.
+
+    Returns:
+        One sentence, or nothing.
+    """
+    if not options.too_costly(1):
+        return []
+    least = math.ceil(float(options.cost(np.array([1]))[0]))
+    return [
+        f"data.batch_tokens must be at least {least}, the cost of one pair of the shortest "
+        f"source, was {options.batch_tokens}; raise it"
+    ]
+
+
+def start_problems(
+    start: StartSection,
+    system: str,
+    model: DATConfig | None = None,
+    tokenizer: Path | None = None,
+) -> list[str]:
     """Say what is wrong with the weights that a run is to start from.
 
     Args:
         start: Names them.
         system: What is trained.
+        model: Its architecture, whose number of pieces is not looked at; ``None`` if unknown.
+        tokenizer: File of its tokenizer; ``None`` if there is none yet.
 
     Returns:
         One sentence for each problem.
     """
-    problems = []
+    problems = list[str]()
     if start.minilm == INSTALLED:
         from sumfit.models.minilm import installed_directory
 
@@ -67,11 +98,51 @@ def start_problems(start: StartSection, system: str) -> list[str]:
             problems.append(f"start.minilm: {error}")
     elif start.minilm and not Path(start.minilm).exists():
         problems.append(f"start.minilm {start.minilm} does not exist")
-    if start.model and not start_directory(start.model).exists():
-        problems.append(f"start.model {start.model} does not exist")
-    elif start.model and (found := start_system(start.model)) != system:
-        problems.append(
-            f"start.model {start.model} holds a model of the system {found!r}, but "
+    if start.model:
+        problems += _model_problems(start.model, system, model, tokenizer)
+    return problems
+
+
+def _model_problems(
+    name: str, system: str, model: DATConfig | None, tokenizer: Path | None
+) -> list[str]:
+    """What is wrong with the model that a run is to start from."""
+    directory = start_directory(name)
+    if not directory.exists():
+        return [f"start.model {name} does not exist"]
+    if (found := start_system(name)) != system:
+        return [
+            f"start.model {name} holds a model of the system {found!r}, but "
             f"{system!r} is wanted; give a model of that system, or change system"
+        ]
+    # Only here: a recipe that starts from no model needs no torch to be looked at.
+    from sumfit.models.checkpoint import read_architecture, require_weights
+
+    try:
+        there = read_architecture(directory)
+        require_weights(directory, system)
+    except ModelError as error:
+        return [f"start.model {name}: {error}"]
+    problems = list[str]()
+    if model is not None:
+        here = dataclasses.replace(model, vocab_size=there.vocab_size)
+        if different := architecture_differences(there, here, system, may_adjust=True):
+            problems.append(
+                f"start.model {name} has another architecture than [model] asks for: {different}; "
+                "leave these out of [model], which then takes them from there, or start from "
+                "another model"
+            )
+    n_pieces = _n_pieces(tokenizer)
+    if n_pieces is not None and n_pieces != there.vocab_size:
+        problems.append(
+            f"start.model {name} has {there.vocab_size} pieces, but {tokenizer} {n_pieces}; leave "
+            "data.tokenizer out, or pack data.corpus again with the tokenizer of that model"
         )
     return problems
+
+
+def _n_pieces(tokenizer: Path | None) -> int | None:
+    try:
+        return None if tokenizer is None else Tokenizer.from_file(tokenizer).vocab_size
+    except ModelError:  # said when the data are looked at
+        return None

@@ -10,16 +10,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, SumfitError
 from sumfit.processors import checked_workers
 from sumfit.training import checkpoints
-from sumfit.training.loop import Trainer
+from sumfit.training.loop import Trainer, open_stream
 from sumfit.training.parallel import Processes, checked_device
 from sumfit.training.prepare import ensure_corpus, keep_lexicon
 from sumfit.training.recipe import Recipe
+from sumfit.training.recipe_files import batch_problems
 from sumfit.training.stages import Progress, TrainResult
 
-__all__ = ["call_problems", "output_problems", "train"]
+__all__ = ["call_problems", "corpus_problems", "output_problems", "train"]
 
 
 def train(
@@ -71,6 +72,25 @@ def train(
         )
     finally:
         processes.close()
+
+
+def corpus_problems(recipe: Recipe) -> list[str]:
+    """Say what keeps a corpus that is packed from being cut into batches.
+
+    Args:
+        recipe: Names the corpus; its lists, if any, can be used.
+
+    Returns:
+        One sentence; nothing where the corpus is not packed yet, or no pair at all fits, which is
+            said with the recipe.
+    """
+    if not (recipe.corpus / "meta.json").exists() or batch_problems(recipe.batch_options):
+        return []
+    try:
+        open_stream(recipe, ensure_corpus(recipe)).plan(0)
+    except SumfitError as error:
+        return [str(error)]
+    return []
 
 
 def output_problems(output: Path, *, resume: bool) -> list[str]:

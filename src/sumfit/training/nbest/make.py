@@ -15,6 +15,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +33,7 @@ from sumfit.training.nbest.worker import (
     search_in_worker,
     start_worker,
 )
+from sumfit.training.start import start_directory
 from sumfit.workers import Workers
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ def make_lists(
             "learn from; use a model trained with data.leave_out and its fold, or other texts, or "
             "set allow_seen=true"
         )
+    spec = replace(spec, model=str(start_directory(spec.model)))
     worker = Worker(spec)  # also compiles the search, which the other processes then find
     texts = Texts(spec, worker.model)
     output = Path(spec.lists)

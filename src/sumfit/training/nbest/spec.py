@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from sumfit.config import build
 from sumfit.data.folds import Fold
 from sumfit.decoding import METHODS
 from sumfit.errors import ConfigError, ModelFormatError, ModelNotFoundError
+from sumfit.runtime.directory import DEFAULT_MODEL
+from sumfit.training.start import start_directory
 
-__all__ = ["NbestSpec", "interval", "was_trained_on", "with_texts"]
+__all__ = ["NbestSpec", "build_spec", "interval", "was_trained_on", "with_texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class NbestSpec:
 
     Attributes:
         lists: Directory of the lists; made if it is not there or not complete.
-        model: Checkpoint or model directory.
+        model: Checkpoint or model directory; ``default`` for the embedded model.
         corpus: Packed corpus to take texts from, in the pieces of the model's tokenizer.
         data: A file of pairs instead.
         split: Split of the corpus.
@@ -94,7 +97,8 @@ class NbestSpec:
                 f"exactly one of ratio, words and chars must be given, were {given or 'none'}"
             )
         if self.model and bool(self.corpus) == bool(self.data):
-            problems.append("exactly one of corpus and data must be given")
+            what = "both" if self.data else "none"
+            problems.append(f"exactly one of corpus and data must be given, were {what}")
         for name in given:
             low, high = interval(name, getattr(self, name))
             if not 0 < low <= high:
@@ -130,6 +134,34 @@ class NbestSpec:
         left_out = ("lists", "model", "corpus", "data", "allow_seen", "lexicon")
         values = dataclasses.asdict(self)
         return {name: value for name, value in values.items() if name not in left_out}
+
+
+def build_spec(values: Mapping[str, Any]) -> NbestSpec:
+    """Turn the settings of lists that are to be made into a spec.
+
+    Args:
+        values: Settings as TOML gives them.
+
+    Returns:
+        The spec.
+
+    Raises:
+        ConfigError: If the model is not given, or any setting is wrong; all is listed.
+    """
+    values, problems = with_texts(values), list[str]()
+    if "model" not in values or values["model"] == "":
+        problems.append(
+            "model must be given: model=DIR for a checkpoint or a model directory, "
+            "model=default for the embedded model"
+        )
+        values["model"] = DEFAULT_MODEL  # so that the rest is looked at as with a model
+    try:
+        spec = build(NbestSpec, values, what="the settings")
+    except ConfigError as error:
+        raise ConfigError("\n".join([*problems, str(error)])) from None
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return spec
 
 
 def with_texts(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +221,7 @@ def was_trained_on(spec: NbestSpec) -> bool:
     """
     if spec.corpus and spec.split != "train":
         return False
-    config = _read_config(Path(spec.model))
+    config = _read_config(start_directory(spec.model))
     data = config.get("recipe", {}).get("data", {})
     sets = data.get("sets", [])
     left_out = data.get("leave_out", "")
