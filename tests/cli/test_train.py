@@ -315,6 +315,21 @@ def test_a_start_that_holds_no_model_is_refused_before_packing(sumfit, recipe, t
     )
 
 
+def test_a_start_with_as_many_but_other_pieces_is_refused(sumfit, tmp_path):
+    saved = json.loads((default_model_path() / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = saved["model"]["vocab"]
+    one, other = list(vocabulary)[-2:]
+    vocabulary[one], vocabulary[other] = vocabulary[other], vocabulary[one]
+    pieces = tmp_path / "pieces.json"
+    pieces.write_text(json.dumps(saved), encoding="utf-8")
+    result = sumfit(*started(tmp_path, f"data.tokenizer={pieces}"), "--validate-only")
+    assert result.code == 2
+    assert result.err == (
+        f"error: start.model default has as many pieces as {pieces}, but not the same; leave "
+        "data.tokenizer out, or pack data.corpus again with the tokenizer of that model\n"
+    )
+
+
 def test_batches_without_room_for_a_pair_are_found_before_training(sumfit, recipe, tmp_path):
     for more in ([], ["--validate-only"]):
         result = sumfit(*started(tmp_path, "data.batch_tokens=10"), *more)

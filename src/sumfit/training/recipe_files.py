@@ -132,17 +132,22 @@ def _model_problems(
                 "leave these out of [model], which then takes them from there, or start from "
                 "another model"
             )
-    n_pieces = _n_pieces(tokenizer)
-    if n_pieces is not None and n_pieces != there.vocab_size:
+    own, theirs = _tokenizer(tokenizer), _tokenizer(directory / "tokenizer.json")
+    different = ""
+    if own is not None and own.vocab_size != there.vocab_size:
+        different = f"has {there.vocab_size} pieces, but {tokenizer} {own.vocab_size}"
+    elif own is not None and theirs is not None and own.fingerprint != theirs.fingerprint:
+        different = f"has as many pieces as {tokenizer}, but not the same"
+    if different:
         problems.append(
-            f"start.model {name} has {there.vocab_size} pieces, but {tokenizer} {n_pieces}; leave "
-            "data.tokenizer out, or pack data.corpus again with the tokenizer of that model"
+            f"start.model {name} {different}; leave data.tokenizer out, or pack data.corpus again "
+            "with the tokenizer of that model"
         )
     return problems
 
 
-def _n_pieces(tokenizer: Path | None) -> int | None:
+def _tokenizer(file: Path | None) -> Tokenizer | None:
     try:
-        return None if tokenizer is None else Tokenizer.from_file(tokenizer).vocab_size
-    except ModelError:  # said when the data are looked at
+        return None if file is None else Tokenizer.from_file(file)
+    except ModelError:  # said when the data are looked at; a checkpoint may have none
         return None
