@@ -30,7 +30,7 @@ def quick_and_clean() -> Iterator[None]:
     yield
     assert time.monotonic() - started < 60
     assert not multiprocessing.active_children()
-    assert not [t for t in threading.enumerate() if t.name.startswith("sumfit-worker")]
+    assert not [t for t in threading.enumerate() if t.name.startswith("sumfit-process")]
 
 
 def refuse(_: object) -> None:

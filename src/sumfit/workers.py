@@ -54,7 +54,7 @@ class Workers:
         self._lost: ServiceError | None = None
         self._all: list[_Worker] = []
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="sumfit-worker")
+        self._threads = ThreadPoolExecutor(n_workers, thread_name_prefix="sumfit-process")
         try:
             for _ in range(n_workers):
                 self._all.append(_Worker(initializer, arguments))

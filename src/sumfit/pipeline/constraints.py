@@ -75,8 +75,8 @@ class ConstraintCompiler:
 
 def _spellings(label: str) -> tuple[str, ...]:
     """A label, and what a model that may not write it again puts in its place."""
-    name = label.removesuffix(":")
-    return (label,) if name == label else (label, *(name + mark for mark in "_/-"))
+    name = label.strip("[](){}").removesuffix(":")
+    return (label,) if name in ("", label) else (label, *(name + mark for mark in ":_/-.,"))
 
 
 def constraints_of(options: Options) -> Constraints | None:
