@@ -22,16 +22,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from sumfit.cli.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.errors import IncompatibleModelError, SumfitError
 from sumfit.evaluation.table import Cell, Table, render
-from sumfit.losses.vocab import score_labels
+from sumfit.losses.autoregressive import score_targets
 from sumfit.models.autoregressive import Autoregressive, LengthInformed
 from sumfit.models.checkpoint import load_network
-from sumfit.models.config import BOS, EOS
 from sumfit.text import Tokenizer
 
 FloatArray = npt.NDArray[np.float64]
@@ -78,14 +76,8 @@ class Judge:
             part = slice(start, start + _TEXTS)
             source_ids = self._ids(sources[part], network.config.max_source_tokens)
             target_ids = self._ids(summaries[part], network.n_positions - 1)
-            n_pieces = (target_ids != 0).sum(dim=1)
-            place = torch.arange(target_ids.shape[1] + 1)
-            labels = torch.where(place == n_pieces[:, None], EOS, F.pad(target_ids, (0, 1)))
-            hidden = network.decode(
-                F.pad(target_ids, (1, 0), value=BOS), *network.encode(source_ids)
-            )
-            scores = score_labels(hidden, network.embedding.weight, labels, n_special=EOS)
-            nats = torch.where(place <= n_pieces[:, None], -scores.logp, 0.0).sum(dim=1)
+            scores, is_real, n_pieces = score_targets(network, source_ids, target_ids)
+            nats = torch.where(is_real, -scores.logp, 0.0).sum(dim=1)
             found.append(np.stack([nats.double().numpy(), n_pieces.double().numpy() + 1], axis=1))
         return np.concatenate(found)
 

@@ -7,12 +7,14 @@ file. Does not own what the command line prints (`sumfit.cli.app`).
 from __future__ import annotations
 
 import errno
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-__all__ = ["is_full", "naming", "write_whole"]
+__all__ = ["is_full", "naming", "write_arrays", "write_whole"]
 
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
@@ -62,6 +64,23 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
             part.unlink(missing_ok=True)
         error.filename, error.filename2 = os.fspath(path), None
         raise
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
+    """Write an ``.npz`` file as `write_whole` does.
+
+    Args:
+        path: File to write.
+        arrays: What it holds, by name.
+
+    Raises:
+        OSError: If writing fails; ``filename`` is ``path``.
+    """
+    import numpy as np  # only here: the command line starts without it
+
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    write_whole(path, content.getvalue())
 
 
 def is_full(error: OSError) -> bool:

@@ -99,6 +99,7 @@ def _report(
     path: Path, overrides: Sequence[str], *, resume: bool, device: str, workers: int
 ) -> None:
     from sumfit.data.checking import Packer, check_sets
+    from sumfit.data.corpus import is_packed
     from sumfit.errors import ConfigError, InputError, ModelError
     from sumfit.training.recipe import load_recipe, recipe_problems
     from sumfit.training.run import call_problems, corpus_problems, output_problems
@@ -122,11 +123,12 @@ def _report(
         except ModelError as error:
             of_files.append(str(error))
     data_dir = Path(recipe.data_dir)
-    corpus = recipe.corpus if (recipe.corpus / "meta.json").exists() else None
+    corpus = recipe.corpus if is_packed(recipe.corpus) else None
     sets = recipe.data.sets
     for line in check_sets(sets, data_dir, problems=of_files, packer=packer, corpus=corpus):
         print(line)
-    problems += _batch_problems(recipe, packer)
+    if corpus is None:
+        problems += _batch_problems(recipe, packer)
     if problems or of_files:
         kind = ConfigError if problems else InputError
         raise kind("\n".join([*problems, *of_files]))
@@ -135,9 +137,8 @@ def _report(
 
 def _batch_problems(recipe: Recipe, packer: Packer | None) -> list[str]:
     """Whether a batch has no room for the longest source of data that are not packed yet."""
-    is_packed = (recipe.corpus / "meta.json").exists()
-    if is_packed or packer is None or recipe.data.leave_out or recipe.data.max_pairs:
-        return []  # another check has looked, or only packing tells which pairs are used
+    if packer is None or recipe.data.leave_out or recipe.data.max_pairs:
+        return []  # only packing tells which pairs are used
     if recipe.batch_options.too_costly(1):
         return []  # said with the recipe
     problem = recipe.batch_options.too_costly(packer.longest_source)

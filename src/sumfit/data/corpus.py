@@ -32,6 +32,7 @@ __all__ = [
     "PackedSet",
     "SplitWriter",
     "ValidText",
+    "is_packed",
     "read_meta",
     "read_valid_texts",
     "token_dtype",
@@ -216,6 +217,18 @@ def token_dtype(vocab_size: int) -> np.dtype[Any]:
         uint16 where it suffices, else uint32, little-endian.
     """
     return np.dtype("<u2" if vocab_size <= 1 << 16 else "<u4")
+
+
+def is_packed(directory: str | Path) -> bool:
+    """Say whether a directory holds a corpus that was packed to its end.
+
+    Args:
+        directory: The directory, whether or not it is there.
+
+    Returns:
+        Whether it does; ``meta.json`` is written last.
+    """
+    return (Path(directory) / "meta.json").exists()
 
 
 def read_meta(directory: str | Path) -> CorpusMeta:

@@ -186,7 +186,6 @@ class _Sink:
         self._held_out: set[int] = set()
         self._seen: set[int] = set()
         self._n_valid: Counter[str] = Counter()
-        (output / "meta.json").unlink(missing_ok=True)  # from here on an older corpus is none
         self._writers = {
             split: SplitWriter(output / split, vocab_size) for split in ("train", "valid")
         }

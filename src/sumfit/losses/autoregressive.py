@@ -7,16 +7,16 @@ Owns how a target becomes rows and labels. Does not own the network: anything wi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sumfit.losses.objective import LossOutput, total_loss
-from sumfit.losses.vocab import score_labels
+from sumfit.losses.vocab import LabelScores, score_labels
 
-__all__ = ["SequenceModel", "next_word_loss"]
+__all__ = ["SequenceModel", "TargetScores", "next_word_loss", "score_targets"]
 
 
 BOS, EOS = 1, 2  # ids below the second are never predicted
@@ -37,6 +37,46 @@ class SequenceModel(Protocol):
     ) -> Tensor:
         """Return the states from which the next words are predicted."""
         ...
+
+
+class TargetScores(NamedTuple):
+    """Scores of the words of targets and their ends, in order, padded at the end.
+
+    Attributes:
+        scores: ``(B, U+1)`` log-probability of each, see `sumfit.losses.vocab`.
+        is_real: ``(B, U+1)`` which are no padding.
+        n_targets: ``(B,)`` words of each target, its end not counted.
+    """
+
+    scores: LabelScores
+    is_real: Tensor
+    n_targets: Tensor
+
+
+def score_targets(
+    model: SequenceModel, source_ids: Tensor, target_ids: Tensor, n_words: Tensor | None = None
+) -> TargetScores:
+    """Score each word of a target, and its end, after those before it.
+
+    Args:
+        model: The network.
+        source_ids: ``(B, T)`` sources, pad 0.
+        target_ids: ``(B, U)`` targets without start and end, pad 0.
+        n_words: ``(B,)`` words of each target, for a model that is told.
+
+    Returns:
+        The scores, with gradients to the network.
+    """
+    # Columns of padding alone may reach beyond the last position.
+    target_ids = target_ids[:, : model.n_positions - 1]
+    n_targets = (target_ids != 0).sum(dim=1)
+    memory, source_mask = model.encode(source_ids)
+    ids = F.pad(target_ids, (1, 0), value=BOS)
+    place = torch.arange(ids.shape[1], device=ids.device)
+    labels = torch.where(place == n_targets[:, None], EOS, F.pad(target_ids, (0, 1)))
+    hidden = model.decode(ids, memory, source_mask, n_words)
+    scores = score_labels(hidden, model.embedding.weight, labels, n_special=EOS)
+    return TargetScores(scores, place <= n_targets[:, None], n_targets)
 
 
 def next_word_loss(
@@ -63,16 +103,9 @@ def next_word_loss(
     Returns:
         Loss and counts, per target word as for the graphs: the end is scored but not counted.
     """
-    # Columns of padding alone may reach beyond the last position.
-    target_ids = batch["target_ids"][:, : model.n_positions - 1]
-    n_targets = (target_ids != 0).sum(dim=1)
-    memory, source_mask = model.encode(batch["source_ids"])
-    ids = F.pad(target_ids, (1, 0), value=BOS)
-    place = torch.arange(ids.shape[1], device=ids.device)
-    labels = torch.where(place == n_targets[:, None], EOS, F.pad(target_ids, (0, 1)))
-    hidden = model.decode(ids, memory, source_mask, n_words)
-    scores = score_labels(hidden, model.embedding.weight, labels, n_special=EOS)
-    is_real = place <= n_targets[:, None]
+    scores, is_real, n_targets = score_targets(
+        model, batch["source_ids"], batch["target_ids"], n_words
+    )
     nll = torch.where(is_real, -scores.logp, 0.0).sum(dim=1)
     loss = nll
     if label_smoothing > 0:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumfit.data.corpus import read_meta
+from sumfit.data.corpus import is_packed, read_meta
 from sumfit.data.packing import PackReport, pack_corpus
 from sumfit.data.sets import SetSpec, missing_files, read_set
 from sumfit.errors import ConfigError, IncompatibleModelError
@@ -182,7 +182,7 @@ def ensure_corpus(recipe: Recipe, *, n_workers: int = 0) -> Tokenizer:
         IncompatibleModelError: If corpus and tokenizer are not from one packing.
     """
     directory = recipe.corpus
-    if not (directory / "meta.json").exists():
+    if not is_packed(directory):
         logger.info("packing %d sets into %s", len(recipe.data.sets), directory)
         report = pack(recipe, n_workers=n_workers)
         for line in report.lines():

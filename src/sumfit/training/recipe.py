@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from sumfit.config import apply_overrides, build, read_toml
 from sumfit.data.batching import BatchOptions
+from sumfit.data.corpus import is_packed
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold
 from sumfit.data.sets import PackOptions, SetSpec
@@ -336,7 +337,7 @@ class Recipe:
     @property
     def known_tokenizer(self) -> Path | None:
         """The tokenizer's file: that of the packed corpus, or the one named; ``None`` for none."""
-        files = [self.corpus / "tokenizer.json"] if (self.corpus / "meta.json").exists() else []
+        files = [self.corpus / "tokenizer.json"] if is_packed(self.corpus) else []
         if named := tokenizer_file(self.data.tokenizer):
             files.append(named)
         return next((file for file in files if file.is_file()), None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sumfit.data.batching import BatchOptions
+from sumfit.data.corpus import is_packed
 from sumfit.data.sets import missing_files
 from sumfit.errors import ModelError, ModelNotFoundError
 from sumfit.models.config import INSTALLED, DATConfig, architecture_differences
@@ -38,7 +39,7 @@ def data_problems(data: DataSection, data_dir: Path, corpus: Path | None) -> lis
         One sentence for each problem.
     """
     problems = list[str]()
-    if corpus is None or not (corpus / "meta.json").exists():
+    if corpus is None or not is_packed(corpus):
         if corpus is not None and data.corpus and not data.sets:
             problems.append(f"data.corpus {corpus} is not a packed corpus")
         problems += missing_files(data.sets, data_dir)

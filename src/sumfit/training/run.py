@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from sumfit.data.corpus import is_packed
 from sumfit.errors import ConfigError, SumfitError
 from sumfit.processors import checked_workers
 from sumfit.training import checkpoints
@@ -84,7 +85,7 @@ def corpus_problems(recipe: Recipe) -> list[str]:
         One sentence; nothing where the corpus is not packed yet, or no pair at all fits, which is
             said with the recipe.
     """
-    if not (recipe.corpus / "meta.json").exists() or batch_problems(recipe.batch_options):
+    if not is_packed(recipe.corpus) or batch_problems(recipe.batch_options):
         return []
     try:
         open_stream(recipe, ensure_corpus(recipe)).plan(0)

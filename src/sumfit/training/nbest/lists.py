@@ -10,10 +10,8 @@ machines, in any order, and what is there already is not made again.
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ import numpy.typing as npt
 from sumfit.config import build, to_mapping
 from sumfit.errors import ConfigError, DataFormatError
 from sumfit.rerank.graph import mbr_places
-from sumfit.writing import naming, write_whole
+from sumfit.writing import write_arrays, write_whole
 
 __all__ = ["FORMAT", "ListMeta", "Lists", "part_path", "read_lists", "read_meta", "write_meta"]
 
@@ -187,15 +185,7 @@ class Lists:
         Args:
             path: The file.
         """
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with naming(path), temporary.open("wb") as file:
-                np.savez(file, **{name: getattr(self, name) for name in _DTYPES})
-            temporary.replace(path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+        write_arrays(path, {name: getattr(self, name) for name in _DTYPES})
 
     @classmethod
     def load(cls, path: Path) -> Lists:

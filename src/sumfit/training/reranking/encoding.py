@@ -26,6 +26,7 @@ from sumfit.text import Tokenizer
 from sumfit.text.split import split_words
 from sumfit.training.nbest.lists import Lists, part_path, read_lists
 from sumfit.workers import Workers
+from sumfit.writing import write_arrays
 
 __all__ = ["encode_lists"]
 
@@ -100,21 +101,14 @@ def _encode_part(task: tuple[Path, Path, _Encoding]) -> None:
         for name, some in texts.items():
             arrays[f"{name}_ids"] = np.ones(len(some), dtype=np.int32)
             arrays[f"{name}_lengths"] = arrays[f"{name}_ids"]
-        _write(target, arrays)
+        write_arrays(target, arrays)
         return
     reader = PieceReader(shape.encoder, encoding.reader)
     for name, most in (("source", _MOST_SOURCE), ("candidate", _MOST_CANDIDATE)):
         encoded = reader.encode(texts[name], most=most)
         arrays[f"{name}_lengths"] = np.array([len(one) for one in encoded], dtype=np.int32)
         arrays[f"{name}_ids"] = np.array([i for one in encoded for i in one], dtype=np.int32)
-    _write(target, arrays)
-
-
-def _write(target: Path, arrays: dict[str, Any]) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        np.savez(file, **arrays)
-    temporary.replace(target)
+    write_arrays(target, arrays)
 
 
 def _texts(ids: npt.NDArray[Any], lengths: npt.NDArray[Any], words: Tokenizer) -> list[str]:
