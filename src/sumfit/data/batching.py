@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.data.candidates import CandidateBatch, Candidates
+from sumfit.data.controls import ControlDraw
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions, denoise, n_removed
 from sumfit.data.flat import gather_rows
@@ -306,6 +307,7 @@ def build_batch(
     denoising: DenoiseOptions | None = None,
     rng: np.random.Generator | None = None,
     candidates: Candidates | None = None,
+    controls: ControlDraw | None = None,
 ) -> Batch:
     """Gather pairs into padded arrays.
 
@@ -314,21 +316,25 @@ def build_batch(
         items: ``(B,)`` places of the pairs.
         options: Padding and graph rule.
         denoising: If given, targets are removed spans of the source.
-        rng: Randomness of denoising.
+        rng: Randomness of denoising and of control pieces; always the same if ``None``.
         candidates: If given, those of the pairs that fit into their graphs come along.
+        controls: If given, control pieces are put before the sources.
 
     Returns:
         The batch.
     """
-    n_source = np.minimum(corpus.source_lengths[items], options.max_source)
+    rng = rng or np.random.default_rng(0)
+    longest = options.max_source - (0 if controls is None else controls.n_pieces)
+    n_source = np.minimum(corpus.source_lengths[items], longest)
     source_ids = gather_rows(corpus.source_tokens, corpus.source_offsets[items], n_source)
     if denoising is None:
         n_target = corpus.target_lengths[items]
         target_ids = gather_rows(corpus.target_tokens, corpus.target_offsets[items], n_target)
     else:
-        rng = rng or np.random.default_rng(0)
         source_ids, target_ids = denoise(source_ids, n_source, denoising, rng)
-        n_source = (source_ids != 0).sum(axis=1)
+    if controls is not None and denoising is None:
+        source_ids = controls.before(source_ids, target_ids, corpus.set_ids[items], rng)
+    n_source = (source_ids != 0).sum(axis=1)
     n_vertices = options.n_vertices(n_source)
     half = max(1, options.pad_multiple // 2)
     size = int(n_vertices.max())

@@ -51,11 +51,13 @@ class PackedSet:
         name: Name of the set.
         profile: Text profile its texts went through.
         weight: How often an epoch takes each of its pairs, on average.
+        style: What a model with control pieces is told of its summaries; empty for nothing.
     """
 
     name: str
     profile: str
     weight: float
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +180,16 @@ class PackedCorpus:
         return corpus
 
     def reweighted(self, sets: Sequence[PackedSet]) -> PackedCorpus:
-        """Give sets other weights than they were packed with.
+        """Give sets other weights and styles than they were packed with.
 
         Args:
-            sets: New weights, by name and profile; sets not named keep theirs.
+            sets: The new ones, by name and profile; sets not named keep theirs.
 
         Returns:
             The same pairs.
         """
-        weights = {(entry.name, entry.profile): entry.weight for entry in sets}
-        changed = tuple(
-            replace(entry, weight=weights.get((entry.name, entry.profile), entry.weight))
-            for entry in self.meta.sets
-        )
+        given = {(entry.name, entry.profile): entry for entry in sets}
+        changed = tuple(given.get((entry.name, entry.profile), entry) for entry in self.meta.sets)
         return replace(self, meta=replace(self.meta, sets=changed))
 
     def item(self, index: int) -> tuple[IntArray, IntArray]:

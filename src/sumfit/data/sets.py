@@ -22,6 +22,7 @@ from sumfit.data.readers import (
 )
 from sumfit.data.synthetic import synthetic_pairs
 from sumfit.errors import ConfigError
+from sumfit.text.controls import STYLES
 
 __all__ = ["PackOptions", "SetSpec", "longer_than_graph", "missing_files", "read_set"]
 
@@ -44,6 +45,8 @@ class SetSpec:
         source: Column of the source.
         summary: Column of the summary.
         summaries: Column of several summaries.
+        style: What a model with control pieces is told of these summaries, one of
+            `sumfit.text.controls.STYLES`; empty for nothing.
     """
 
     name: str
@@ -59,12 +62,17 @@ class SetSpec:
     source: str = "source"
     summary: str = "summary"
     summaries: str = "summaries"
+    style: str = ""
 
     def __post_init__(self) -> None:
         if not self.name:
             raise ConfigError("a set needs a name")
         if self.weight < 0 or (self.gigaword_weight or 0) < 0:
             raise ConfigError(f"weights of set {self.name} must be 0 or more")
+        if self.style and self.style not in STYLES:
+            raise ConfigError(
+                f"style of set {self.name} must be one of {', '.join(STYLES)}, was {self.style!r}"
+            )
         if bool(self.train or self.valid) == bool(self.n_synthetic):
             raise ConfigError(f"set {self.name} needs a train or valid file, or n_synthetic")
 
@@ -88,10 +96,10 @@ class SetSpec:
     def packed_sets(self) -> tuple[PackedSet, ...]:
         """One entry for each profile of the set."""
         if self.profile != "both":
-            return (PackedSet(self.name, self.profile, self.weight),)
+            return (PackedSet(self.name, self.profile, self.weight, self.style),)
         second = self.weight if self.gigaword_weight is None else self.gigaword_weight
         return (
-            PackedSet(self.name, "natural", self.weight),
+            PackedSet(self.name, "natural", self.weight, self.style),
             PackedSet(self.name, "gigaword", second),
         )
 

@@ -16,7 +16,14 @@ from torch import Tensor, nn
 from sumfit.losses.objective import LossOutput, total_loss
 from sumfit.losses.vocab import LabelScores, score_labels
 
-__all__ = ["SequenceModel", "TargetScores", "next_word_loss", "score_targets"]
+__all__ = [
+    "SequenceModel",
+    "TargetRows",
+    "TargetScores",
+    "next_word_loss",
+    "score_targets",
+    "target_rows",
+]
 
 
 BOS, EOS = 1, 2  # ids below the second are never predicted
@@ -69,14 +76,43 @@ def score_targets(
     """
     # Columns of padding alone may reach beyond the last position.
     target_ids = target_ids[:, : model.n_positions - 1]
-    n_targets = (target_ids != 0).sum(dim=1)
     memory, source_mask = model.encode(source_ids)
+    rows = target_rows(target_ids)
+    hidden = model.decode(rows.ids, memory, source_mask, n_words)
+    scores = score_labels(hidden, model.embedding.weight, rows.labels, n_special=EOS)
+    return TargetScores(scores, rows.is_real, rows.n_targets)
+
+
+class TargetRows(NamedTuple):
+    """Targets as an autoregressive decoder reads and predicts them.
+
+    Attributes:
+        ids: ``(B, U+1)`` what it reads: the start word, then the words.
+        labels: ``(B, U+1)`` what it predicts: the words, then the end.
+        is_real: ``(B, U+1)`` which labels are no padding.
+        n_targets: ``(B,)`` words of each target, its end not counted.
+    """
+
+    ids: Tensor
+    labels: Tensor
+    is_real: Tensor
+    n_targets: Tensor
+
+
+def target_rows(target_ids: Tensor) -> TargetRows:
+    """Shift targets by one, so that each place predicts the next word.
+
+    Args:
+        target_ids: ``(B, U)`` targets without start and end, pad 0 at the end.
+
+    Returns:
+        Rows and labels.
+    """
+    n_targets = (target_ids != 0).sum(dim=1)
     ids = F.pad(target_ids, (1, 0), value=BOS)
     place = torch.arange(ids.shape[1], device=ids.device)
     labels = torch.where(place == n_targets[:, None], EOS, F.pad(target_ids, (0, 1)))
-    hidden = model.decode(ids, memory, source_mask, n_words)
-    scores = score_labels(hidden, model.embedding.weight, labels, n_special=EOS)
-    return TargetScores(scores, place <= n_targets[:, None], n_targets)
+    return TargetRows(ids, labels, place <= n_targets[:, None], n_targets)
 
 
 def next_word_loss(

@@ -48,6 +48,10 @@ class GraphModel(Protocol):
         """Return what the decoder reads when nothing is revealed."""
         ...
 
+    def read(self, ids: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
+        """Return the states of the scorer; only called where it has a weight."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LossOutput:
@@ -81,6 +85,7 @@ def objective(
     glance_ratio: float = 0.0,
     label_smoothing: float = 0.0,
     ngram_weight: float = 0.0,
+    scorer_weight: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> LossOutput:
     """Return the loss of one batch.
@@ -100,6 +105,7 @@ def objective(
         glance_ratio: Share of the wrong target words revealed; 0 skips the first pass.
         label_smoothing: ``e``, in [0, 1).
         ngram_weight: Share of the loss given to `ngram_loss` of bigrams, per target word; 0 to 1.
+        scorer_weight: Weight of the scorer's cross-entropy, added to the loss of the graph.
         generator: Randomness of glancing; the global one if ``None``.
 
     Returns:
@@ -139,7 +145,15 @@ def objective(
             match_logp, links, target_ids, n_vertices=n_vertices, n_targets=n_targets
         )
         loss = (1 - ngram_weight) * loss + ngram_weight * missed * n_targets
-    return total_loss(loss, nll, lengths["n_targets"], {} if glanced is None else glanced.stats)
+    stats = {} if glanced is None else glanced.stats
+    if scorer_weight > 0:
+        # Only here: `sumfit.losses.autoregressive` takes `total_loss` from this module.
+        from sumfit.losses.scorer import scorer_nll
+
+        scored = scorer_nll(model, target_ids, memory, source_mask)
+        loss = loss + scorer_weight * scored
+        stats = {**stats, "scorer": scored.detach().sum() / lengths["n_targets"].sum()}
+    return total_loss(loss, nll, lengths["n_targets"], stats)
 
 
 class _Glanced(NamedTuple):

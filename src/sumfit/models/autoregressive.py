@@ -26,7 +26,7 @@ from sumfit.models.config import EOS, MASK, DATConfig
 from sumfit.models.layers import Block, Entry, init_weights
 from sumfit.models.network import Network
 
-__all__ = ["Autoregressive", "DecoderCache", "LengthInformed"]
+__all__ = ["Autoregressive", "CausalBlock", "DecoderCache", "LengthInformed"]
 
 
 @dataclass(slots=True)

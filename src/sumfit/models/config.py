@@ -42,10 +42,14 @@ SYSTEMS: tuple[str, ...] = get_args(SystemName)
 
 _UNUSED: dict[str, tuple[str, ...]] = {
     "dat": ("n_limit_buckets", "transition_rank", "n_candidates"),
-    "at": ("n_link_heads", "n_limit_buckets", "transition_rank", "n_candidates"),
-    "at-leninfo": ("n_link_heads", "transition_rank", "n_candidates"),
-    "ctc": ("n_link_heads", "n_limit_buckets", "transition_rank", "n_candidates"),
-    "bert-crf": ("n_link_heads", "n_limit_buckets"),
+    "at": (
+        "n_link_heads", "n_limit_buckets", "n_scorer_layers", "transition_rank", "n_candidates",
+    ),
+    "at-leninfo": ("n_link_heads", "n_scorer_layers", "transition_rank", "n_candidates"),
+    "ctc": (
+        "n_link_heads", "n_limit_buckets", "n_scorer_layers", "transition_rank", "n_candidates",
+    ),
+    "bert-crf": ("n_link_heads", "n_limit_buckets", "n_scorer_layers"),
 }
 # Weights mean the same whatever these are: how large graphs are made up to `max_vertices`, how
 # many labels are looked at. Training on may change them, as it may the drop rate.
@@ -68,6 +72,8 @@ class DATConfig:
         ffn_width: Inner width of the feed-forward layers.
         n_encoder_layers: Encoder blocks.
         n_decoder_layers: Blocks of the decoder: of graphs, or of the upper half of a baseline.
+        n_scorer_layers: Blocks of an autoregressive decoder beside the graph decoder, which scores
+            whole candidates; 0 for none. Only ``dat`` has them.
         max_source_tokens: Longest source, in tokens.
         vertex_scale: Graph vertices per source token.
         min_vertices: Smallest graph.
@@ -88,6 +94,7 @@ class DATConfig:
     ffn_width: int = 1536
     n_encoder_layers: int = 6
     n_decoder_layers: int = 6
+    n_scorer_layers: int = 0
     max_source_tokens: int = 512
     vertex_scale: float = 1.0
     min_vertices: int = 32
@@ -191,6 +198,7 @@ _LEAST = {
     "ffn_width": 1,
     "n_encoder_layers": 1,
     "n_decoder_layers": 1,
+    "n_scorer_layers": 0,
     "max_source_tokens": 1,
     "min_vertices": 3,
     "n_limit_buckets": 0,

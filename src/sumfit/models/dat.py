@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sumfit.models.autoregressive import CausalBlock
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD, DATConfig
 from sumfit.models.layers import Block, Entry, init_weights
 from sumfit.models.network import Network
@@ -54,7 +55,8 @@ class DAT(Network):
     """Predicts, from source tokens, the words and links of a graph.
 
     ``embedding`` holds the ``(V, D)`` word embeddings, shared by encoder, decoder and word
-    logits; ids below ``n_special`` are never emitted.
+    logits; ids below ``n_special`` are never emitted. With ``n_scorer_layers`` it also has an
+    autoregressive decoder over the same encoded source (`read`), which scores whole candidates.
     """
 
     system = "dat"
@@ -77,6 +79,9 @@ class DAT(Network):
             Block(config, reads_source=True) for _ in range(config.n_decoder_layers)
         )
         self.links = Links(config)
+        self.scorer = nn.ModuleList(CausalBlock(config) for _ in range(config.n_scorer_layers))
+        if config.n_scorer_layers:
+            self.scorer_entry = Entry(config, config.max_vertices)
         self.apply(init_weights)
 
     def forward(self, source_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -108,6 +113,22 @@ class DAT(Network):
         x: Tensor = self.vertex_entry(self.embedding(ids))
         for block in self.decoder:
             x = block(x, mask, memory, source_mask)
+        return x
+
+    def read(self, ids: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
+        """Return the scorer's states, from which each next word of a candidate is predicted.
+
+        Args:
+            ids: ``(B, U)`` words before each place: the start word, then words, pad 0 at the end.
+            memory: ``(B, T, D)`` encoded source.
+            source_mask: ``(B, T)`` ``True`` = real token.
+
+        Returns:
+            ``(B, U, D)`` states.
+        """
+        x: Tensor = self.scorer_entry(self.embedding(ids))
+        for block in self.scorer:
+            x = block(x, source_mask, memory, source_mask)
         return x
 
     def vertex_mask(self, n_vertices: Tensor) -> Tensor:
@@ -163,12 +184,13 @@ class DAT(Network):
         return logp
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the entries of source and vertices."""
-        return (self.source_entry, self.vertex_entry)
+        """Return the entries of source, vertices and, where there is one, the scorer."""
+        own = (self.source_entry, self.vertex_entry)
+        return (*own, self.scorer_entry) if self.config.n_scorer_layers else own
 
     def parts(self) -> tuple[nn.Module, ...]:
         """Return the parts that are compiled one by one."""
-        return (*super().parts(), self.links)
+        return (*super().parts(), self.links, *self.scorer)
 
 
 class Links(nn.Module):

@@ -43,6 +43,7 @@ _FIELDS = (
     "profiles",
     "scripts",
     "max_source",
+    "controls",
     "recipe",
 )
 _SET_FILES = ("train", "valid", "test", "train_summaries", "valid_summaries")

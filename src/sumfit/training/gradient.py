@@ -124,6 +124,7 @@ class StepGradient:
             ngram_weight=recipe.loss.ngram_weight,
             risk_weight=recipe.loss.risk_weight,
             mass_weight=recipe.loss.mass_weight,
+            scorer_weight=recipe.loss.scorer_weight,
             generator=self._generator,
         )
         with autocast(self._device, recipe.run.precision):

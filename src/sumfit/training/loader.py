@@ -30,6 +30,7 @@ from sumfit.data.batching import (
     usable_items,
 )
 from sumfit.data.candidates import Candidates
+from sumfit.data.controls import ControlDraw
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold, folds_of_corpus
@@ -119,6 +120,7 @@ class BatchStream:
         denoising: DenoiseOptions | None = None,
         denoise_share: float = 0.0,
         candidates: Candidates | None = None,
+        controls: ControlDraw | None = None,
     ) -> None:
         """Choose the usable pairs.
 
@@ -136,6 +138,7 @@ class BatchStream:
             denoising: How sources are corrupted in denoising batches.
             denoise_share: Share of the epochs' batches that denoise.
             candidates: If given, only pairs with candidates are taken, and these come along.
+            controls: If given, control pieces are put before the sources.
         """
         self._corpus = corpus
         self._options = options
@@ -149,6 +152,7 @@ class BatchStream:
         self._max_pairs = max_pairs
         self._left_out = left_out
         self._candidates = candidates
+        self._controls = controls
         self.items, self.dropped = usable_items(corpus, options, profiles=profiles)
         if left_out is not None:
             folds = folds_of_corpus(corpus, piece_bytes, left_out.n_folds)[self.items]
@@ -179,6 +183,8 @@ class BatchStream:
             parts["max_pairs"] = self._max_pairs
         if self._left_out is not None:
             parts["left_out"] = str(self._left_out)
+        if self._controls is not None:
+            parts["controls"] = to_mapping(self._controls.options)
         if self._candidates is not None:
             parts["lists"] = hashlib.sha256(self._candidates.items.tobytes()).hexdigest()
         text = json.dumps(parts, sort_keys=True)
@@ -245,6 +251,7 @@ class BatchStream:
             denoising=denoising,
             rng=rng,
             candidates=self._candidates,
+            controls=self._controls,
         )
 
     def _keep(self, is_kept: npt.NDArray[np.bool_], reason: str) -> None:

@@ -13,12 +13,14 @@ import torch
 from torch import Tensor
 
 from sumfit.config import to_mapping
-from sumfit.data.corpus import PackedCorpus
+from sumfit.data.controls import ControlDraw
+from sumfit.data.corpus import PackedCorpus, PackedSet
 from sumfit.data.folds import Fold
 from sumfit.models.config import INSTALLED
 from sumfit.models.minilm import init_from_minilm
 from sumfit.models.network import Network
 from sumfit.text import Tokenizer
+from sumfit.text.controls import Controls
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
 from sumfit.training.clock import RunClock
@@ -79,6 +81,7 @@ class Trainer(TrainingRun):
             options=recipe.validation,
             processes=processes,
             profiles=recipe.data.profiles,
+            controls=control_draw(recipe, tokenizer),
         )
         super().__init__(self.stream.fingerprint)
         self._gradient = StepGradient(recipe, self.model, self._optimiser, processes.device)
@@ -148,6 +151,8 @@ class Trainer(TrainingRun):
             "max_source": recipe.data.max_source,
             "recipe": to_mapping(recipe),
         }
+        if recipe.data.controls.is_used:
+            fields["controls"] = Controls.of_tokenizer(self._tokenizer).to_dict()
         checkpoints.save_checkpoint(
             folder,
             model=self.model,
@@ -191,8 +196,7 @@ def open_stream(
     Returns:
         The batches.
     """
-    weights = [entry for spec in recipe.data.sets for entry in spec.packed_sets]
-    corpus = PackedCorpus.open(recipe.corpus, "train").reweighted(weights)
+    corpus = PackedCorpus.open(recipe.corpus, "train").reweighted(_packed_sets(recipe))
     return BatchStream(
         corpus,
         recipe.batch_options,
@@ -207,7 +211,29 @@ def open_stream(
         denoising=recipe.loss.denoise,
         denoise_share=recipe.loss.denoise_share,
         candidates=read_candidates(recipe.data.lists, corpus) if recipe.data.lists else None,
+        controls=control_draw(recipe, tokenizer),
     )
+
+
+def control_draw(recipe: Recipe, tokenizer: Tokenizer) -> ControlDraw | None:
+    """Make what puts control pieces before sources, if the recipe wants any.
+
+    Args:
+        recipe: The recipe, its corpus packed.
+        tokenizer: Tokenizer of the corpus.
+
+    Returns:
+        The draw, ``None`` for none.
+    """
+    if not recipe.data.controls.is_used:
+        return None
+    corpus = PackedCorpus.open(recipe.corpus, "valid").reweighted(_packed_sets(recipe))
+    styles = [entry.style for entry in corpus.meta.sets]
+    return ControlDraw(recipe.data.controls, tokenizer, styles)
+
+
+def _packed_sets(recipe: Recipe) -> list[PackedSet]:
+    return [entry for spec in recipe.data.sets for entry in spec.packed_sets]
 
 
 def _start_from(model: Network, recipe: Recipe, tokenizer: Tokenizer) -> None:

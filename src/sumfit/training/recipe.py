@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from sumfit.config import apply_overrides, build, read_toml
 from sumfit.data.batching import BatchOptions
+from sumfit.data.controls import ControlOptions
 from sumfit.data.corpus import is_packed
 from sumfit.data.denoising import DenoiseOptions
 from sumfit.data.folds import Fold
@@ -58,6 +59,8 @@ class DataSection:
             a reranker can be trained on what the model makes of it; empty for none.
         lists: Directories of n-best lists of the training pairs, for ``loss.risk_weight``; pairs
             without a list are left out, and of two lists of a pair the first counts.
+        controls: How often sources are told style and length by control pieces; never, if both
+            shares are 0.
         on_bad: Whether a record that does not parse stops packing or is counted.
         batch_tokens: Cost of a batch on one device, padding and S² included.
         square_tokens: S² divided by this counts as tokens.
@@ -76,6 +79,7 @@ class DataSection:
     max_pairs: int = 0
     leave_out: str = ""
     lists: tuple[str, ...] = ()
+    controls: ControlOptions = field(default_factory=ControlOptions)
     on_bad: Literal["raise", "skip"] = "skip"
     batch_tokens: int = 32768
     square_tokens: float = 128.0
@@ -122,6 +126,7 @@ class LossSection:
         risk_weight: Weight of the expected gain of ``data.lists`` (minimum risk); for a second
             stage, on the model that made them.
         mass_weight: Weight of keeping those candidates likely.
+        scorer_weight: Weight of the cross-entropy of the scorer (``model.n_scorer_layers``).
         denoise_share: Share of the batches that rebuild removed spans of their sources.
         denoise: How those are corrupted.
     """
@@ -133,6 +138,7 @@ class LossSection:
     ngram_weight: float = 0.0
     risk_weight: float = 0.0
     mass_weight: float = 0.0
+    scorer_weight: float = 0.0
     denoise_share: float = 0.0
     denoise: DenoiseOptions = field(default_factory=DenoiseOptions)
 
@@ -142,7 +148,7 @@ class LossSection:
                 raise ConfigError(f"{name} must be between 0 and 1, was {getattr(self, name)}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), was {self.label_smoothing}")
-        for name in ("glance_steps", "risk_weight", "mass_weight"):
+        for name in ("glance_steps", "risk_weight", "mass_weight", "scorer_weight"):
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"{name} must be 0 or more, was {getattr(self, name)}")
 
@@ -319,6 +325,11 @@ class Recipe:
                 "system to at-leninfo"
             )
         problems += _risk_problems(self)
+        if self.loss.scorer_weight and not self.model.n_scorer_layers:
+            problems.append(
+                f"loss.scorer_weight is {self.loss.scorer_weight:g}, but model.n_scorer_layers is 0: "
+                "there is no scorer to train; set one of them"
+            )
         if self.seed < 0:
             problems.append(f"seed is {self.seed}, but has to be 0 or more")  # a key, no option
         if problems:

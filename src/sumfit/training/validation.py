@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 
 from sumfit.data.batching import Batch, BatchOptions, build_batch, usable_items
+from sumfit.data.controls import ControlDraw
 from sumfit.data.corpus import PackedCorpus, read_valid_texts
 from sumfit.errors import MissingExtraError
 from sumfit.evaluation.rouge import rouge_items
@@ -54,6 +55,7 @@ class Validator:
         options: ValidationSection,
         processes: Processes,
         profiles: tuple[str, ...] = (),
+        controls: ControlDraw | None = None,
     ) -> None:
         """Choose the pairs: the first of each set, the same at every validation.
 
@@ -65,6 +67,7 @@ class Validator:
             options: How many pairs, and under which budget.
             processes: The processes that share the work.
             profiles: Text profiles to look at; all if empty.
+            controls: If given, sources are told style and length as in training.
         """
         self._corpus = PackedCorpus.open(directory, "valid")
         self._texts = read_valid_texts(directory)
@@ -73,6 +76,7 @@ class Validator:
         self._batch_options = batch_options
         self._options = options
         self._processes = processes
+        self._controls = controls
         usable, _ = usable_items(self._corpus, batch_options, profiles=profiles)
         set_ids = self._corpus.set_ids[usable]
         self._groups = [
@@ -94,8 +98,8 @@ class Validator:
             precision: As for `autocast`.
 
         Returns:
-            ``loss`` (nats per target word over all sets), ``loss/SET`` each, and where asked
-            for ``rouge`` and ``rouge/SET`` (R-Sum, 0 to 300).
+            ``loss`` (nats per target word over all sets), ``loss/SET`` each, the same of the
+            scorer as ``scorer`` where the model has one, and where asked for ``rouge`` and ``rouge/SET`` (R-Sum, 0 to 300).
         """
         was_training = model.training
         model.eval()
@@ -111,15 +115,21 @@ class Validator:
     def _losses(self, model: Network, precision: str) -> dict[str, float]:
         device = self._processes.device
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
+        scored = torch.zeros_like(sums)
+        options = LossOptions(scorer_weight=float(model.config.n_scorer_layers > 0))
         for index, group in enumerate(self._groups):
             for batch in self._batches(group.items[: self._options.n_loss]):
                 on_cpu = to_tensors(batch, pin=False)
                 tensors = {name: value.to(device) for name, value in on_cpu.items()}
                 with autocast(device, precision):
-                    out = self._system.loss(model, tensors, LossOptions())
+                    out = self._system.loss(model, tensors, options)
                 sums[index, 0] += out.nll_sum
                 sums[index, 1] += out.n_tokens
-        return self._means("loss", sums)
+                if "scorer" in out.stats:
+                    scored[index, 0] += out.stats["scorer"] * out.n_tokens
+                    scored[index, 1] += out.n_tokens
+        scores = self._means("loss", sums)
+        return scores | self._means("scorer", scored) if options.scorer_weight else scores
 
     def _batches(self, items: IntArray) -> Iterator[Batch]:
         """This process's batches of some pairs, shortest first."""
@@ -131,7 +141,8 @@ class Validator:
         )
         starts = range(0, len(order), size)
         for start in starts[self._processes.rank :: self._processes.size]:
-            yield build_batch(self._corpus, order[start : start + size], options)
+            items = order[start : start + size]
+            yield build_batch(self._corpus, items, options, controls=self._controls)
 
     def _rouge(self, model: Network, precision: str) -> dict[str, float]:
         device = self._processes.device
@@ -143,7 +154,9 @@ class Validator:
             summaries, references = [], []
             for start in range(0, len(mine), _ROUGE_BATCH):
                 places = mine[start : start + _ROUGE_BATCH]
-                batch = build_batch(self._corpus, places, self._batch_options)
+                batch = build_batch(
+                    self._corpus, places, self._batch_options, controls=self._controls
+                )
                 budgets = [self._n_words(self._texts[place].source) for place in places]
                 with autocast(device, precision):
                     summaries += self._system.summarize(model, batch, self._tokenizer, budgets)

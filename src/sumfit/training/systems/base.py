@@ -32,6 +32,7 @@ class LossOptions:
         ngram_weight: Share of the loss given to bigram matches; only for graphs.
         risk_weight: Weight of the expected gain of candidates; only for graphs.
         mass_weight: Weight of what all candidates together have lost; only for graphs.
+        scorer_weight: Weight of the scorer's cross-entropy; only for graphs that have one.
         generator: Randomness of the loss; the global one if ``None``.
     """
 
@@ -40,6 +41,7 @@ class LossOptions:
     ngram_weight: float = 0.0
     risk_weight: float = 0.0
     mass_weight: float = 0.0
+    scorer_weight: float = 0.0
     generator: torch.Generator | None = None
 
 

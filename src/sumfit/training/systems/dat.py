@@ -51,6 +51,7 @@ class DATSystem(System):
             glance_ratio=options.glance_ratio,
             label_smoothing=options.label_smoothing,
             ngram_weight=options.ngram_weight,
+            scorer_weight=options.scorer_weight,
             generator=options.generator,
         )
 
