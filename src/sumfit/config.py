@@ -30,6 +30,7 @@ else:
 __all__ = ["apply_overrides", "build", "check_fields", "read_toml", "to_mapping"]
 
 T = TypeVar("T")
+_LARGEST = 2**31 - 1  # number of an architecture
 _BAD: Any = object()  # in place of a value that cannot be used; what is wrong has been listed
 
 
@@ -138,7 +139,9 @@ def check_fields(cls: type, fields: Mapping[str, Any]) -> None:
         kind = kinds[name]
         is_bool = isinstance(value, bool) and kind is not bool
         if is_bool or not isinstance(value, (int, float) if kind is float else kind):
-            raise ConfigError(f"{name} must be {kind.__name__}, was {value!r}")
+            raise ConfigError(f"{name} must be {kind.__name__}, was {value!r:.80}")
+        if isinstance(value, int | float) and not abs(value) <= _LARGEST:
+            raise ConfigError(f"{name} must be at most {_LARGEST:,}, was {value!r:.80}")
 
 
 def to_mapping(value: Any) -> Any:

@@ -20,6 +20,7 @@ from sumfit.errors import (
     ModelNotFoundError,
 )
 from sumfit.hypothesis import Candidate, Hypothesis
+from sumfit.models.manifest import MANIFEST
 from sumfit.models.reranker import Reranker
 from sumfit.pipeline import Summarizer
 from sumfit.rerank import get_reranker
@@ -134,7 +135,7 @@ def test_minimum_bayes_risk_is_what_is_left_without_the_network(
     model_dir: Path, reranker_dir: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "r"
-    shutil.copytree(reranker_dir, folder)
+    copy(reranker_dir, folder)
     change(folder, network_weight=0.0, weight=1.0, f1_weight=50.0)
     fit = Summarizer.from_pretrained(model_dir)
     tokenizer = fit.model.tokenizer
@@ -208,7 +209,7 @@ def test_a_reranker_of_another_tokenizer_is_refused(
     model_dir: Path, reranker_dir: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
-    shutil.copytree(reranker_dir, other)
+    copy(reranker_dir, other)
     change(other, tokenizer_sha256="0" * 64)
     fit = Summarizer.from_pretrained(model_dir)
     with pytest.raises(
@@ -218,6 +219,11 @@ def test_a_reranker_of_another_tokenizer_is_refused(
         fit(TEXTS[1], max_chars=40, rerank=str(other))
     with pytest.raises(ConfigError, match="was trained on profile 'natural', profile was 'giga"):
         fit(TEXTS[1], max_chars=40, rerank=str(reranker_dir), profile="gigaword")
+
+
+def copy(reranker: Path, folder: Path) -> None:
+    """A copy to damage on purpose: without the manifest that would tell."""
+    shutil.copytree(reranker, folder, ignore=shutil.ignore_patterns(MANIFEST))
 
 
 def change(folder: Path, **fields: Any) -> None:
@@ -244,7 +250,7 @@ def test_a_damaged_config_is_named(
     reranker_dir: Path, tmp_path: Path, fields: dict[str, Any], kind: type, message: str
 ) -> None:
     folder = tmp_path / "r"
-    shutil.copytree(reranker_dir, folder)
+    copy(reranker_dir, folder)
     change(folder, **fields)
     with pytest.raises(kind, match=message):
         NeuralReranker(folder)
@@ -258,17 +264,17 @@ def test_missing_and_damaged_files_are_named(reranker_dir: Path, tmp_path: Path)
         ("model.fp32.onnx", ModelFormatError, r"holds no model\.onnx or model\.fp32\.onnx"),
     ):
         folder = tmp_path / name
-        shutil.copytree(reranker_dir, folder)
+        copy(reranker_dir, folder)
         (folder / name).unlink()
         with pytest.raises(kind, match=message):
             NeuralReranker(folder)
     folder = tmp_path / "damaged"
-    shutil.copytree(reranker_dir, folder)
+    copy(reranker_dir, folder)
     (folder / "model.fp32.onnx").write_bytes(b"no")
     with pytest.raises(ModelFormatError, match="does not load as a network"):
         NeuralReranker(folder)
     folder = tmp_path / "mixed"
-    shutil.copytree(reranker_dir, folder)
+    copy(reranker_dir, folder)
     values = json.loads((folder / "config.json").read_text())
     change(folder, architecture={**values["architecture"], "n_features": 0})
     with pytest.raises(IncompatibleModelError, match="reads candidate_ids, features, source_ids"):

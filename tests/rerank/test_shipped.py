@@ -17,6 +17,7 @@ from sumfit.cli.app import run
 from sumfit.dag import DAG
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Hypothesis
+from sumfit.models.manifest import write_manifest
 from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.rerank import GraphMBRReranker
 from sumfit.rerank.neural import NeuralReranker
@@ -238,6 +239,7 @@ def test_command_job_and_server_know_it(
 def test_a_model_without_one_says_so(tmp_path: Path, texts: list[str]) -> None:
     model = tmp_path / "model"
     shutil.copytree(default_model_path(), model, ignore=shutil.ignore_patterns(RERANKER))
+    write_manifest(model)
     bare = Summarizer.from_pretrained(model)
     assert bare.model.own_reranker is None
     with pytest.raises(ConfigError, match=r"has no reranker of its own .* use rerank='mbr'"):

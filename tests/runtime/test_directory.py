@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable
@@ -100,11 +101,32 @@ def test_a_missing_precision_is_named(tiny_model: Path) -> None:
 
 def test_a_config_that_is_no_json(copied: Path) -> None:
     (copied / "config.json").write_text("{nonsense", encoding="utf-8")
-    with pytest.raises(ModelFormatError, match=r"config\.json is not JSON \(.*\); copy the model"):
+    with pytest.raises(ModelFormatError, match=r"config\.json cannot be read \(.*\); copy"):
         ModelDirectory.open(copied)
     (copied / "config.json").write_text("[1]", encoding="utf-8")
-    with pytest.raises(ModelFormatError, match=r"config\.json holds no JSON object"):
+    with pytest.raises(ModelFormatError, match=r"holds no JSON object but a list"):
         ModelDirectory.open(copied)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "4300 digits"),
+        (b'{"a": "' + b"x" * 5_000_000 + b'"}', "longer than 4,194,304 bytes"),
+        (b'{"a": "\xff"}', "invalid start byte"),
+    ],
+)
+def test_a_hostile_config_is_a_model_error(copied: Path, content: bytes, reason: str) -> None:
+    (copied / "config.json").write_bytes(content)
+    with pytest.raises(ModelFormatError, match=rf"config\.json cannot be read .*{reason}"):
+        ModelDirectory.open(copied)
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a\0b", "a/" * 3000])
+def test_a_text_for_a_path_is_no_model(name: str) -> None:
+    with pytest.raises(ModelNotFoundError, match="there is no model directory"):
+        ModelDirectory.open(name)
 
 
 def test_a_model_of_another_version(copied: Path) -> None:
@@ -133,6 +155,13 @@ def test_a_model_of_something_else(copied: Path) -> None:
         ({"unit_bonus": {"chars": None}}, r"'unit_bonus\.chars' is None, must be a number"),
         ({"mbr_temperature": 0}, r"'mbr_temperature' is 0\.0, must be above 0"),
         ({"profiles": "natural"}, r"'profiles' is 'natural', must be a list"),
+        ({"profiles": [1]}, r"'profiles' holds 1, must hold names"),
+        ({"scripts": [None]}, r"'scripts' holds None, must hold names"),
+        ({"unit_bonus": {"chars": math.nan}}, r"'unit_bonus\.chars' is nan, must be a finite num"),
+        ({"bonus": {"default": -math.inf}}, r"'bonus\.default' is -inf, must be a finite number"),
+        ({"bonus": {"words": 10**400}}, r"'bonus\.words' is inf, must be a finite number"),
+        ({"mbr_weight": math.nan}, r"'mbr_weight' is nan, must be a finite number"),
+        ({"ending": ["eos"]}, r"'ending' is \['eos'\], must be one of"),
     ],
 )
 def test_a_wrong_value_is_named(copied: Path, changes: dict[str, Any], message: str) -> None:

@@ -351,8 +351,8 @@ def test_a_lexicon_that_cannot_be_read_is_refused_before_anything_is_written(
     with pytest.raises(ModelFormatError) as caught:
         export_model(tmp_path / "a", tmp_path / "m", lexicon=tmp_path / "cut.xz")
     assert str(caught.value) == (
-        f"{tmp_path / 'cut.xz'} is not a readable lexicon (Compressed data ended before the "
-        "end-of-stream marker was reached); restore it from the model"
+        f"{tmp_path / 'cut.xz'} is not a readable lexicon (it breaks off); restore it from the "
+        "model"
     )
     with pytest.raises(ModelNotFoundError) as missing:
         export_model(tmp_path / "a", tmp_path / "m", lexicon=tmp_path / "none.xz")

@@ -22,6 +22,7 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.models import DAT, DATConfig, save_model
+from sumfit.models.manifest import MANIFEST
 from sumfit.rerank.features import ListNumbers, candidate_features
 from sumfit.rerank.graph import mbr_places
 from sumfit.rerank.neural import NeuralReranker
@@ -263,7 +264,8 @@ def test_a_marked_candidate_is_found_without_an_encoder(
     assert result.scores["won"] > 0.9
     assert result.best is not None
     folder = export_reranker(result.best, tmp_path / "r", precisions=["int8"])
-    assert {path.name for path in folder.iterdir()} == {"config.json", "model.onnx", "phrases.npz"}
+    files = {"config.json", "model.onnx", "phrases.npz"}
+    assert {path.name for path in folder.iterdir()} == {*files, MANIFEST}
     loaded = NeuralReranker(folder)
     texts = ["bank rate", "library water storm", "bridge bank"]
     assert loaded.order("bank rate library", candidates(texts))[0] == 1
@@ -277,7 +279,7 @@ def test_a_marked_candidate_is_found_without_an_encoder(
     np.testing.assert_allclose(found, config["network_weight"] * logits, atol=1e-4)
     assert config["profiles"] == ["natural"]
     (folder / "phrases.npz").unlink()
-    with pytest.raises(ModelFormatError, match=r"phrases\.npz is missing; the directory of a re"):
+    with pytest.raises(ModelFormatError, match=r"phrases\.npz is missing, and manifest"):
         NeuralReranker(folder)
 
 

@@ -12,6 +12,7 @@ import torch
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConfigError
 from sumfit.models import load_model
+from sumfit.models.manifest import write_manifest
 from sumfit.runtime import ModelDirectory, default_model_path, load_backend
 from sumfit.runtime.graph import GraphRequest
 from sumfit.training.export import export_model
@@ -61,6 +62,7 @@ def shipped(tiny_recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     config |= {"bonus": {"words": 0.7}, "words_per_vertex": 3, "scripts": ["Latin"]}
     config["pinned_words"] = 5
     (folder / "m" / "config.json").write_text(json.dumps(config))
+    write_manifest(folder / "m")
     return folder / "m"
 
 

@@ -53,14 +53,38 @@ def export(
             "from the same weights; may be given several times.",
         ),
     ] = None,
+    only_manifest: Annotated[
+        bool,
+        typer.Option(
+            "--only-manifest",
+            help="Only write manifest.json, the digests of the files that stand in CHECKPOINT now.",
+        ),
+    ] = False,
 ) -> None:
-    """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch."""
+    """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch.
+
+    A model whose files are no longer those of its manifest is refused; after a change of your own,
+    sumfit export DIR --only-manifest
+    """
+    if only_manifest:
+        print(_only_manifest(checkpoint, output))
+        return
     graphs = ("int8", "fp32") if precision == "both" else (precision,)
     common: dict[str, Any] = {"name": name, "precisions": graphs, "keep_weights": keep_weights}
     sizes = {"words_per_vertex": words_per_vertex, "pinned_words": pinned_words}
     target = _export(checkpoint, output, average_with or [], common, {"lexicon": lexicon, **sizes})
     _list_files(target)
     print(target)
+
+
+def _only_manifest(directory: Path, output: Path | None) -> Path:
+    from sumfit.models.manifest import write_manifest
+
+    if output is not None:
+        raise ConfigError("--only-manifest writes into the directory itself; leave --output out")
+    if not (directory / "config.json").is_file():
+        raise ConfigError(f"{directory} holds no config.json; give the directory of a model")
+    return write_manifest(directory)
 
 
 def _export(

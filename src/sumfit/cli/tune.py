@@ -19,6 +19,7 @@ from sumfit.evaluation.rouge import rouge_items
 from sumfit.evaluation.table import Table, render
 from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
 from sumfit.length import Unit, get_unit
+from sumfit.models.manifest import MANIFEST, write_manifest
 from sumfit.rerank import GraphMBRReranker, TuningPoint
 from sumfit.rerank import tune as tune_mbr
 from sumfit.rerank.mbr import DEFAULT_CANDIDATES
@@ -129,7 +130,7 @@ def store(
     temperature: float | None,
     weight: float | None = None,
 ) -> None:
-    """Write tuned values into a model's ``config.json``, all or nothing.
+    """Write tuned values into a model's ``config.json``, all or nothing, and its manifest anew.
 
     Args:
         model: Model directory.
@@ -158,6 +159,8 @@ def store(
     draft = path.with_suffix(".json.new")
     draft.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     os.replace(draft, path)
+    if (model / MANIFEST).is_file():
+        write_manifest(model)
 
 
 def _bonus_point(

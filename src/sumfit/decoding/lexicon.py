@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import lzma
 import os
+import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,18 @@ import regex
 
 from sumfit.decoding.kernels.lexicon import narrow
 from sumfit.errors import ModelFormatError, ModelNotFoundError
+from sumfit.unpacking import read_up_to, xz_blocks
 from sumfit.writing import write_whole
 
-__all__ = ["WORD_PATTERN", "Lexicon"]
+__all__ = ["MOST_BYTES", "WORD_PATTERN", "Lexicon"]
+
+MOST_BYTES = 1 << 24
+"""Bytes that the words of a lexicon may have, line ends included: some two million words."""
+
+_SORT_BLOCK = 1 << 16  # words
+_LINE = 4  # bytes that a line has at least, on average, if many words all differ
+_FEW_LINES = 1 << 17
+_CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
 
 WORD_PATTERN = regex.compile(r"[\p{L}\p{M}]+(?:[\u200c\u200d]+[\p{L}\p{M}]+)*")
 """A word: what the tokenizer calls an atom of letters."""
@@ -75,27 +84,26 @@ class Lexicon:
         return cls(np.frombuffer(bytearray().join(ordered), dtype=np.uint8), start)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Lexicon:
+    def load(cls, path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES) -> Lexicon:
         """Read a lexicon file: one word a line, sorted bytewise, plain or ``.xz``.
 
         Args:
             path: File that `save` wrote.
+            most_bytes: Bytes that the words may unpack to; `MOST_BYTES` at most.
 
         Returns:
             The lexicon.
 
         Raises:
             ModelNotFoundError: If there is no such file.
-            ModelFormatError: If the file is damaged or not sorted.
+            ModelFormatError: If the file is damaged, too long or not sorted.
         """
         name = os.fspath(path)
         try:
-            raw = Path(path).read_bytes()
-            data = lzma.decompress(raw) if name.endswith(".xz") else raw
-            data.decode("utf-8")
+            data = _read(name, min(most_bytes, MOST_BYTES))
         except (FileNotFoundError, IsADirectoryError) as error:
             raise ModelNotFoundError(f"no lexicon file at {name}") from error
-        except (lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+        except ValueError as error:
             raise ModelFormatError(
                 f"{name} is not a readable lexicon ({error}); restore it from the model"
             ) from error
@@ -118,18 +126,21 @@ class Lexicon:
         return cls(block[~is_break], start)
 
     def _is_sorted(self) -> bool:
-        # compares the first 8 bytes as one big-endian number, and the few that tie in full
-        n = len(self)
-        if n < 2:
-            return True
+        # some thousand words at a time, each block beginning with the last word of the one before
         padded = np.concatenate([self.text, np.zeros(8, dtype=np.uint8)])
-        length = np.diff(self.start)
-        heads = padded[self.start[:-1, None] + np.arange(8)]
+        steps = range(0, len(self), _SORT_BLOCK)
+        return all(self._is_sorted_from(first, padded) for first in steps)
+
+    def _is_sorted_from(self, first: int, padded: npt.NDArray[np.uint8]) -> bool:
+        # compares the first 8 bytes as one big-endian number, and the few that tie in full
+        start = self.start[first : first + _SORT_BLOCK + 2]
+        length = np.diff(start)
+        heads = padded[start[:-1, None] + np.arange(8)]
         heads = np.where(np.arange(8) < length[:, None], heads, 0)
         key = np.ascontiguousarray(heads.astype(np.uint8)).view(">u8").ravel()
         if (key[1:] < key[:-1]).any():
             return False
-        ties = np.flatnonzero(key[1:] == key[:-1])
+        ties = first + np.flatnonzero(key[1:] == key[:-1])
         return all(self[int(i)] < self[int(i) + 1] for i in ties)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -178,3 +189,29 @@ class Lexicon:
         sought = word.encode("utf-8") if isinstance(word, str) else word
         low, high = self.prefix_range(sought)
         return bool(sought) and low < high and self[low] == sought
+
+
+def _read(name: str, most: int) -> bytes:
+    """The lines of a lexicon file; a hostile one costs no more than a good one."""
+    if not name.endswith(".xz"):
+        data = read_up_to(name, most)
+        _check_lines(data)
+    else:
+        blocks = []
+        for block in xz_blocks(name, most):
+            _check_lines(block)
+            blocks.append(block)
+        data = b"".join(blocks)
+    if data.startswith(b"\n") or b"\n\n" in data:
+        raise ValueError("an empty line")
+    n_lines = data.count(b"\n")
+    if n_lines > max(_FEW_LINES, len(data) // _LINE):
+        raise ValueError(f"{n_lines:,} lines in {len(data):,} bytes cannot all differ")
+    data.decode("utf-8")
+    return data
+
+
+def _check_lines(block: bytes) -> None:
+    found = _CONTROL.search(block)
+    if found:
+        raise ValueError(f"a control character, 0x{found[0][0]:02x}")

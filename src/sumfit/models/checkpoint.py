@@ -25,7 +25,9 @@ from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError,
 from sumfit.models.config import FORMAT, DATConfig
 from sumfit.models.dat import DAT
 from sumfit.models.exported import exported_file, exported_weights
+from sumfit.models.manifest import ModelFiles
 from sumfit.models.network import Network, build_network
+from sumfit.unpacking import read_object
 from sumfit.writing import write_whole
 
 __all__ = [
@@ -124,6 +126,8 @@ def fill_network(model: Network, directory: str | os.PathLike[str]) -> None:
     """
     file = Path(directory) / WEIGHTS_FILE
     graph = None if file.is_file() else exported_file(directory)
+    if Path(directory).is_dir():
+        ModelFiles(directory).path((graph or file).name)
     if graph is not None and isinstance(model, DAT):
         _fill(model, exported_weights(graph, model.config), graph)
     else:
@@ -286,10 +290,11 @@ def _read_config(directory: str | os.PathLike[str]) -> dict[str, Any]:
     file = Path(directory) / "config.json"
     if not file.is_file():
         raise ModelNotFoundError(f"{file} is not there; give the directory of a saved model")
+    ModelFiles(directory).path(file.name)
     try:
-        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        config = read_object(file)
         found, config["architecture"] = config["format"], dict(config["architecture"])
-    except (UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelFormatError(f"{file} is damaged ({error!r}); save the model again") from error
     if found != FORMAT:
         raise IncompatibleModelError(f"{file} has format {found!r}, this version reads {FORMAT!r}")

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, DATConfig
+from sumfit.models.onnx_files import check_self_contained
 
 __all__ = ["GRAPH_FILES", "exported_file", "exported_weights"]
 
@@ -89,6 +90,7 @@ class _Constants:
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise ModelNotFoundError(f"{path} is not there; give an exported model")
+        check_self_contained(path, remedy="copy the model again")
         # Only here: training from a checkpoint needs no onnx.
         import onnx
         from onnx import numpy_helper

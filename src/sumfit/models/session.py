@@ -1,6 +1,7 @@
 """A network's file opened in onnxruntime: on the CPU, silent, without telemetry.
 
-Owns the settings that every exported network runs with. Does not own what goes in and comes out.
+Owns the settings that every exported network runs with, and that it reads no file but its own. Does
+not own what goes in and comes out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 from typing import Any
 
 from sumfit.errors import ModelFormatError
+from sumfit.models.onnx_files import check_self_contained
 
 __all__ = ["open_session"]
 
@@ -25,8 +27,9 @@ def open_session(file: str | os.PathLike[str], *, n_threads: int, remedy: str) -
         The ``onnxruntime.InferenceSession``.
 
     Raises:
-        ModelFormatError: If the file does not load.
+        ModelFormatError: If the file does not load, or its numbers are in another file.
     """
+    check_self_contained(file, remedy=remedy)
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()

@@ -9,8 +9,6 @@ A directory holds ``config.json``, ``model.onnx`` or ``model.fp32.onnx``, and ``
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import Candidate
 from sumfit.models.config import FORMAT
+from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
 from sumfit.models.session import open_session
 from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
@@ -38,9 +37,11 @@ from sumfit.rerank.pieces import PieceReader
 from sumfit.rerank.text_features import LIST_FEATURES, text_features
 from sumfit.text import Tokenizer
 from sumfit.text.split import split_words
+from sumfit.unpacking import read_object
 
 __all__ = ["NeuralReranker", "RerankerConfig", "read_config"]
 
+_LARGEST = 1e9  # number in a configuration
 _GRAPHS = ("model.onnx", "model.fp32.onnx")
 _PARTS = "config.json, tokenizer.json or phrases.npz, and model.onnx or model.fp32.onnx"
 
@@ -102,17 +103,20 @@ class NeuralReranker:
                 together.
         """
         self.path = _existing(path)
-        self.config = read_config(self.path / "config.json")
+        files = ModelFiles(self.path)
+        files.check()
+        self.config = read_config(files.path("config.json"))
         shape = self.config.architecture
-        reader = self.path / reader_file(shape.encoder)
+        reader = files.path(reader_file(shape.encoder))
         if not reader.is_file():
             raise ModelFormatError(
                 f"{reader} is missing; the directory of a reranker holds {_PARTS}"
             )
         self._phrases: Phrases | None = None
-        self._session = _session(self.path, n_threads, shape)
+        self._session = _session(files, n_threads, shape)
         if shape.encoder == "none":
-            self._phrases = Phrases.load(reader)
+            most = files.unpacked(reader.name, MOST_UNPACKED)
+            self._phrases = Phrases.load(reader, most_bytes=most)
             return
         self._reader = PieceReader(shape.encoder, reader)
         if self._reader.vocab_size > shape.vocab_size:
@@ -264,12 +268,12 @@ def read_config(file: Path) -> RerankerConfig:
         IncompatibleModelError: If it is of another format or version.
     """
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = read_object(file)
     except (OSError, ValueError) as error:
         raise ModelFormatError(f"{file} cannot be read ({error}); copy the reranker again") from (
             error
         )
-    found = values.get("format") if isinstance(values, dict) else None
+    found = values.get("format")
     if found != RERANKER_FORMAT:
         hint = "; this is a model, not a reranker" if found == FORMAT else ""
         raise IncompatibleModelError(
@@ -284,7 +288,7 @@ def read_config(file: Path) -> RerankerConfig:
             "export the reranker again"
         ) from error
     known = LIST_FEATURES if shape.encoder == "none" else FEATURES
-    if shape.n_features and tuple(values.get("features", ())) != known:
+    if shape.n_features and tuple(_typed(values, "features", list, [])) != known:
         raise IncompatibleModelError(
             f"{file}: the network reads features {values.get('features')}, sumfit {__version__} "
             f"computes {list(known)}; train the reranker again"
@@ -308,7 +312,7 @@ def _typed(values: Mapping[str, Any], key: str, kind: type, default: Any = None)
     value = values.get(key, default)
     if not isinstance(value, kind):
         raise ModelFormatError(
-            f"config.json of the reranker: {key!r} is {value!r}, must be a {kind.__name__}; "
+            f"config.json of the reranker: {key!r} is {value!r:.80}, must be a {kind.__name__}; "
             "export the reranker again"
         )
     return value
@@ -319,10 +323,10 @@ def _number(
 ) -> float:
     value = values.get(key, default)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value < 0 or (is_positive and not value):
+    if not is_number or not 0 <= value <= _LARGEST or (is_positive and not value):
         allowed = "above 0" if is_positive else "of at least 0"
         raise ModelFormatError(
-            f"config.json of the reranker: {key!r} is {value!r}, must be a number {allowed}; "
+            f"config.json of the reranker: {key!r} is {value!r:.80}, must be a number {allowed}; "
             "export the reranker again"
         )
     return float(value)
@@ -356,21 +360,22 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names) or "an unnamed model"
 
 
-def _session(directory: Path, n_threads: int, shape: RerankerShape) -> Any:
-    files = [directory / name for name in _GRAPHS if (directory / name).is_file()]
-    if not files:
+def _session(files: ModelFiles, n_threads: int, shape: RerankerShape) -> Any:
+    directory = files.directory
+    file = next((file for file in map(files.path, _GRAPHS) if file.is_file()), None)
+    if file is None:
         raise ModelFormatError(
             f"{directory} holds no {' or '.join(_GRAPHS)}; "
             f"run: sumfit export {directory}, or copy the reranker again"
         )
-    session = open_session(files[0], n_threads=n_threads, remedy="export the reranker again")
+    session = open_session(file, n_threads=n_threads, remedy="export the reranker again")
     wanted = {"features"} if shape.n_features else set()
     if shape.encoder != "none":
         wanted |= {"source_ids", "candidate_ids"}
     found = {value.name for value in session.get_inputs()}
     if found != wanted:
         raise IncompatibleModelError(
-            f"{files[0]} reads {', '.join(sorted(found))}, config.json says "
+            f"{file} reads {', '.join(sorted(found))}, config.json says "
             f"{', '.join(sorted(wanted))}; export the reranker again"
         )
     return session

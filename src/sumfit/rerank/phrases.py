@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.errors import ModelFormatError
+from sumfit.unpacking import read_arrays
 
 __all__ = ["END", "START", "STEP", "PhraseScores", "Phrases", "hash_pairs", "hash_words"]
 
@@ -43,6 +44,7 @@ _DTYPES: dict[str, Any] = {
     "pair_log_p": np.uint8,
 }
 _HASHES = ("words", "pairs")
+_MOST_BYTES = 1 << 26  # of a table, unpacked
 _UNKNOWN_KEPT = -1.4  # log-odds of a word that was never counted
 
 
@@ -151,11 +153,12 @@ class Phrases:
             np.savez_compressed(file, **arrays)
 
     @classmethod
-    def load(cls, path: Path) -> Phrases:
+    def load(cls, path: Path, *, most_bytes: int = _MOST_BYTES) -> Phrases:
         """Read a table.
 
         Args:
             path: The file.
+            most_bytes: Bytes that it may unpack to; 64 MiB at most.
 
         Returns:
             The table.
@@ -164,17 +167,17 @@ class Phrases:
             ModelFormatError: If it is missing or damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in _DTYPES}
+            arrays = read_arrays(path, _DTYPES, min(most_bytes, _MOST_BYTES))
             for name in _HASHES:
                 arrays[name] = _unpacked(arrays[name])
-        except Exception as error:  # zipfile, zlib and numpy each have their own
+        except (OSError, ValueError) as error:
             raise ModelFormatError(
                 f"{path} is missing or damaged ({error}); copy the reranker again"
             ) from error
-        sizes = {name: len(values) for name, values in arrays.items()}
+        sizes = {name: values.size for name, values in arrays.items()}
         if (
-            any(arrays[name].dtype != dtype for name, dtype in _DTYPES.items())
+            any(values.ndim != 1 for values in arrays.values())
+            or any(arrays[name].dtype != dtype for name, dtype in _DTYPES.items())
             or len({sizes[name] for name in ("words", "log_p", "log_rest", "log_kept")}) > 1
             or sizes["pairs"] != sizes["pair_log_p"]
             or not (sizes["words"] and sizes["pairs"])
@@ -190,6 +193,8 @@ def _packed(hashes: HashArray) -> npt.NDArray[np.uint8]:
 
 
 def _unpacked(parts: npt.NDArray[np.uint8]) -> HashArray:
+    if parts.ndim != 2 or parts.shape[0] != 4 or parts.dtype != np.uint8:
+        raise ValueError("hashes are not four rows of bytes")
     steps = np.ascontiguousarray(parts.T).view("<u4").ravel()
     return np.cumsum(steps, dtype=np.uint32)
 

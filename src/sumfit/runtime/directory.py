@@ -7,9 +7,9 @@ and the embedded default model's place. Does not own the network (`sumfit.runtim
 
 from __future__ import annotations
 
-import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,9 @@ from sumfit.errors import (
     ModelNotFoundError,
 )
 from sumfit.models.config import FORMAT, DATConfig
+from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.text import Tokenizer
+from sumfit.unpacking import read_object
 
 if TYPE_CHECKING:
     from sumfit.decoding.lexicon import Lexicon
@@ -123,15 +125,16 @@ def default_model_path() -> Path:
 class ModelDirectory:
     """An opened model directory: configuration and tokenizer checked, the rest read on demand."""
 
-    def __init__(self, path: Path, config: ModelConfig, tokenizer: Tokenizer) -> None:
+    def __init__(self, files: ModelFiles, config: ModelConfig, tokenizer: Tokenizer) -> None:
         """Use `open`; this only stores its parts.
 
         Args:
-            path: The directory.
+            files: The directory's files.
             config: Its configuration.
             tokenizer: Its tokenizer.
         """
-        self.path = path
+        self.files = files
+        self.path = files.directory
         self.config = config
         self.tokenizer = tokenizer
 
@@ -151,18 +154,21 @@ class ModelDirectory:
 
         Raises:
             ModelNotFoundError: If there is no such directory.
-            ModelFormatError: If a file is missing or damaged.
+            ModelFormatError: If a file is missing or damaged, is not the one that the manifest
+                lists, or lies outside the directory.
             IncompatibleModelError: If the model is of another version or system, or the
                 tokenizer is not the one it was trained with.
         """
         directory = _existing(path)
-        config = _read_config(directory / "config.json")
+        files = ModelFiles(directory)
+        files.check()
+        config = _read_config(files.path("config.json"))
         if config.system != system:
             raise IncompatibleModelError(
                 f"{directory} holds a model of the system {config.system!r}, but {system!r} is "
                 "wanted here; baselines are loaded with sumfit.baselines.load_baseline"
             )
-        tokenizer = _read_tokenizer(directory / "tokenizer.json")
+        tokenizer = _read_tokenizer(files.path("tokenizer.json"))
         if tokenizer.fingerprint != config.tokenizer_sha256:
             raise IncompatibleModelError(
                 f"{directory / 'tokenizer.json'} is not the tokenizer this model was trained with: "
@@ -174,21 +180,21 @@ class ModelDirectory:
                 f"{directory}: the tokenizer has {tokenizer.vocab_size} pieces, the network "
                 f"{config.architecture.vocab_size}; export the model again"
             )
-        return cls(directory, config, tokenizer)
+        return cls(files, config, tokenizer)
 
     @cached_property
     def lexicon(self) -> Lexicon | None:
         """Words of the training text; ``None`` if the model has no lexicon."""
         from sumfit.decoding.lexicon import Lexicon
 
-        file = self.path / LEXICON
-        return Lexicon.load(file) if file.exists() else None
+        file = self.files.path(LEXICON)
+        most = self.files.unpacked(LEXICON, MOST_UNPACKED)
+        return Lexicon.load(file, most_bytes=most) if file.exists() else None
 
     @property
     def own_reranker(self) -> Path | None:
         """Directory of the reranker that the model brings along; ``None`` if it brings none."""
-        place = self.path / RERANKER
-        return place if place.is_dir() else None
+        return self.files.folder(RERANKER)
 
     def graph_file(self, precision: str | None = None) -> Path:
         """The exported network.
@@ -200,7 +206,7 @@ class ModelDirectory:
             The ONNX file.
 
         Raises:
-            ModelFormatError: If there is no such file.
+            ModelFormatError: If there is no such file, or not the one that the manifest lists.
             ValueError: If ``precision`` is unknown.
         """
         names = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
@@ -208,8 +214,9 @@ class ModelDirectory:
             raise ValueError(f"precision must be 'int8' or 'fp32', was {precision!r}")
         wanted = [names[precision]] if precision else list(names.values())
         for name in wanted:
-            if (self.path / name).is_file():
-                return self.path / name
+            file = self.files.path(name)
+            if file.is_file():
+                return file
         raise ModelFormatError(
             f"{self.path} holds no {' or '.join(wanted)}; "
             f"run: sumfit export {self.path}, or copy the model again"
@@ -226,14 +233,22 @@ def _existing(path: str | os.PathLike[str] | None) -> Path:
             )
         return directory
     directory = Path(path)
-    if directory.is_file():
+    if _is(directory.is_file):
         raise ModelNotFoundError(f"{directory} is a file; give the directory that holds {_PARTS}")
-    if not directory.is_dir():
+    if not _is(directory.is_dir):
         raise ModelNotFoundError(
             f"there is no model directory {directory}; give one that holds {_PARTS} "
             "(sumfit reads local directories only and downloads nothing)"
         )
     return directory
+
+
+def _is(kind: Callable[[], bool]) -> bool:
+    """Whether a path is of a kind; one that is no path at all, such as a text, is not."""
+    try:
+        return kind()
+    except (OSError, ValueError):  # too long a name, a null byte
+        return False
 
 
 def _read_config(file: Path) -> ModelConfig:
@@ -242,11 +257,9 @@ def _read_config(file: Path) -> ModelConfig:
             f"{file} is missing; a model directory holds {_PARTS}: copy the model again"
         )
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelFormatError(f"{file} is not JSON ({error}); copy the model again") from error
-    if not isinstance(values, dict):
-        raise ModelFormatError(f"{file} holds no JSON object; copy the model again")
+        values = read_object(file)
+    except (OSError, ValueError) as error:
+        raise ModelFormatError(f"{file} cannot be read ({error}); copy the model again") from error
     found = values.get("format")
     if found != FORMAT:
         raise IncompatibleModelError(
@@ -262,7 +275,6 @@ def _read_config(file: Path) -> ModelConfig:
         }
         for name in ("bonus", "unit_bonus")
     }
-    profiles = _field(values, "profiles", list, file, default=["natural"])
     return ModelConfig(
         name=_field(values, "name", str, file),
         architecture=architecture,
@@ -274,8 +286,8 @@ def _read_config(file: Path) -> ModelConfig:
         **bonuses,
         mbr_weight=_positive_float(values, "mbr_weight", file, default=100.0),
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
-        profiles=tuple(str(name) for name in profiles),
-        scripts=tuple(str(name) for name in _field(values, "scripts", list, file, default=[])),
+        profiles=_names(values, "profiles", file, default=("natural",)),
+        scripts=_names(values, "scripts", file, default=()),
         system=_field(values, "system", str, file, default="dat"),
     )
 
@@ -293,7 +305,7 @@ def _architecture(values: dict[str, Any], file: Path) -> DATConfig:
 def _field(values: Mapping[str, Any], key: str, kind: type, file: Path, default: Any = None) -> Any:
     value = values.get(key, default)
     if not isinstance(value, kind):
-        state = f"is {value!r}" if key in values else "is missing"
+        state = f"is {value!r:.80}" if key in values else "is missing"
         raise ModelFormatError(
             f"{file}: {key!r} {state}, must be a {kind.__name__}; export the model again"
         )
@@ -303,9 +315,29 @@ def _field(values: Mapping[str, Any], key: str, kind: type, file: Path, default:
 def _number(value: Any, key: str, file: Path) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ModelFormatError(
-            f"{file}: {key!r} is {value!r}, must be a number; export the model again"
+            f"{file}: {key!r} is {value!r:.80}, must be a number; export the model again"
         )
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ModelFormatError(
+            f"{file}: {key!r} is {number}, must be a finite number; export the model again"
+        )
+    return number
+
+
+def _names(
+    values: Mapping[str, Any], key: str, file: Path, *, default: tuple[str, ...]
+) -> tuple[str, ...]:
+    found = _field(values, key, list, file, default=list(default))
+    wrong = [name for name in found if not isinstance(name, str)]
+    if wrong:
+        raise ModelFormatError(
+            f"{file}: {key!r} holds {wrong[0]!r:.80}, must hold names; export the model again"
+        )
+    return tuple(found)
 
 
 def _count(values: Mapping[str, Any], key: str, file: Path, *, default: int, least: int = 1) -> int:
@@ -319,7 +351,7 @@ def _count(values: Mapping[str, Any], key: str, file: Path, *, default: int, lea
 
 def _positive_float(values: Mapping[str, Any], key: str, file: Path, default: float) -> float:
     value = _number(values.get(key, default), key, file)
-    if not 0 < value < float("inf"):
+    if not value > 0:
         raise ModelFormatError(
             f"{file}: {key!r} is {value!r}, must be above 0; export the model again"
         )
@@ -328,7 +360,7 @@ def _positive_float(values: Mapping[str, Any], key: str, file: Path, default: fl
 
 def _choice(values: Mapping[str, Any], key: str, allowed: tuple[str, ...], file: Path) -> str:
     value = values.get(key, allowed[0])
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ModelFormatError(
             f"{file}: {key!r} is {value!r}, must be one of {', '.join(allowed)}; "
             "export the model again"

@@ -13,7 +13,6 @@ import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from tokenizers import Tokenizer as HFTokenizer
 
 from sumfit.errors import ConfigError, InputError, ModelFormatError, ModelNotFoundError
 from sumfit.text.normalise import normalize
+from sumfit.unpacking import read_up_to
 from sumfit.writing import write_whole
 
 __all__ = ["SPECIAL_PIECES", "PieceClass", "Tokenizer"]
@@ -42,6 +42,7 @@ ATOM_PATTERN = "|".join(
     )
 )
 _CHUNK = 4096
+_MOST_BYTES = 1 << 24  # of a file; half a million pieces
 
 
 class PieceClass:
@@ -151,12 +152,13 @@ class Tokenizer:
             ModelFormatError: If the file is no tokenizer of sumfit.
         """
         try:
-            serialised = Path(path).read_bytes().decode("utf-8")
+            serialised = read_up_to(path, _MOST_BYTES).decode("utf-8")
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
             raise ModelNotFoundError(f"no tokenizer file at {os.fspath(path)}") from error
-        except UnicodeDecodeError as error:
+        except ValueError as error:
+            reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error
             raise ModelFormatError(
-                f"{os.fspath(path)} is not a readable tokenizer (not UTF-8); "
+                f"{os.fspath(path)} is not a readable tokenizer ({reason}); "
                 "restore it from the model"
             ) from error
         return cls(serialised, source=os.fspath(path))

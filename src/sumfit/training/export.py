@@ -22,6 +22,7 @@ from sumfit.models.checkpoint import read_architecture, require_system, save_wei
 from sumfit.models.config import architecture_differences
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
+from sumfit.models.manifest import write_manifest
 from sumfit.runtime import LEXICON, RERANKER
 from sumfit.text import Tokenizer
 from sumfit.training.checkpoints import write_atomically
@@ -123,6 +124,7 @@ def export_model(
         if keep_weights:
             save_weights(weights, part / "model.safetensors", dtype=torch.float16)
         _take_along(checkpoint, output, part, words, is_same=not average_with)
+        write_manifest(part)
 
     write_atomically(output, fill)
     return output

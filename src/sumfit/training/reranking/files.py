@@ -17,6 +17,7 @@ from torch import Tensor
 
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError, ModelNotFoundError
 from sumfit.models.checkpoint import load_weights, save_weights
+from sumfit.models.manifest import write_manifest
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
 from sumfit.training.checkpoints import (
@@ -187,6 +188,7 @@ def export_reranker(
             save_weights(model.state_dict(), part / "model.safetensors", dtype=torch.float16)
         if (output / "README.md").is_file():
             shutil.copyfile(output / "README.md", part / "README.md")
+        write_manifest(part)
 
     write_atomically(output, fill)
     return output
