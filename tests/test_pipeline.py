@@ -25,6 +25,7 @@ from sumfit.errors import (
 from sumfit.hypothesis import NBest
 from sumfit.pipeline import search
 from sumfit.pipeline.constraints import says_little
+from sumfit.text.distinct import distinct
 
 
 def length_of(fit: Summarizer, summary: Summary) -> int:
@@ -218,9 +219,24 @@ def test_n_best(fit: Summarizer, texts: tuple[str, ...]) -> None:
     assert all(one.length <= 40 for one in listed)
 
 
+def test_n_best_are_distinct_and_the_first_is_the_same(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    alone = fit(texts[0], max_chars=40)
+    raw = fit(texts[0], max_chars=40, n_best=5, near_doubles=True)
+    summary = fit(texts[0], max_chars=40, n_best=5)
+    for listed in (raw, summary):
+        assert (listed.text, listed.score, listed.optimal) == (alone.text, alone.score, True)
+    shown = [one.text for one in (summary, *summary.alternatives)]
+    assert len(shown) == 5
+    assert distinct(shown) == shown
+    everything = [one.text for one in (raw, *raw.alternatives)]
+    assert len(distinct(everything)) < len(everything)
+
+
 def test_mbr_returns_a_candidate_and_says_which(fit: Summarizer, texts: tuple[str, ...]) -> None:
-    plain = fit(texts[0], max_chars=40, n_best=200)
-    chosen = fit(texts[0], max_chars=40, rerank="mbr", n_best=3)
+    plain = fit(texts[0], max_chars=40, n_best=200, near_doubles=True)
+    chosen = fit(texts[0], max_chars=40, rerank="mbr", n_best=3, near_doubles=True)
     known = {one.text: one for one in [plain, *plain.alternatives]}
     for one in (chosen, *chosen.alternatives):
         assert math.isclose(one.log_prob, known[one.text].log_prob, abs_tol=1e-9)
@@ -233,7 +249,7 @@ def test_mbr_returns_a_candidate_and_says_which(fit: Summarizer, texts: tuple[st
 def test_mbr_over_a_list_returns_a_candidate_and_says_which(
     fit: Summarizer, texts: tuple[str, ...]
 ) -> None:
-    plain = fit(texts[0], max_chars=40, n_best=50)
+    plain = fit(texts[0], max_chars=40, n_best=50, near_doubles=True)
     chosen = fit(texts[0], max_chars=40, rerank="mbr-nbest")
     candidates = [plain, *plain.alternatives]
     assert chosen.text == candidates[chosen.rank].text
@@ -256,8 +272,8 @@ class Backwards:
 def test_an_object_may_rank_the_hypotheses_of_a_graph(
     fit: Summarizer, texts: tuple[str, ...]
 ) -> None:
-    plain = fit(texts[0], max_chars=40, n_best=4)
-    summary = fit(texts[0], max_chars=40, rerank=Backwards(), n_best=2)
+    plain = fit(texts[0], max_chars=40, n_best=4, near_doubles=True)
+    summary = fit(texts[0], max_chars=40, rerank=Backwards(), n_best=2, near_doubles=True)
     assert [one.text for one in (summary, *summary.alternatives)] == [
         plain.alternatives[2].text,
         plain.alternatives[1].text,
@@ -291,14 +307,14 @@ class Last:
 def test_what_scores_below_another_is_never_called_optimal(
     fit: Summarizer, texts: tuple[str, ...]
 ) -> None:
-    plain = fit(texts[0], max_chars=40, n_best=4)
+    plain = fit(texts[0], max_chars=40, n_best=4, near_doubles=True)
     assert plain.optimal
     assert plain.gap == 0
     for one in plain.alternatives:
         assert not one.optimal
         assert one.gap == pytest.approx(plain.score - one.score)
         assert one.gap > 0
-    chosen = fit(texts[0], max_chars=40, n_best=4, rerank=Last())
+    chosen = fit(texts[0], max_chars=40, n_best=4, near_doubles=True, rerank=Last())
     best = next(one for one in chosen.alternatives if one.text == plain.text)
     assert not chosen.optimal
     assert chosen.gap == pytest.approx(plain.score - chosen.score)
@@ -307,7 +323,7 @@ def test_what_scores_below_another_is_never_called_optimal(
 
 
 def test_an_object_may_rerank(fit: Summarizer, texts: tuple[str, ...]) -> None:
-    plain = fit(texts[0], max_chars=40, n_best=4)
+    plain = fit(texts[0], max_chars=40, n_best=4, near_doubles=True)
     assert fit(texts[0], max_chars=40, rerank=Last()).text == plain.alternatives[2].text
 
 

@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 
 from sumfit.text.distinct import Distinct, distinct
 
-WORDS = ("Bridge", "bridge,", "closes", "closed", "for", "the", "not", "may", "six", "weeks", "橋", "🎉")
+WORDS = (
+    "Bridge",
+    "bridge,",
+    "closes",
+    "closed",
+    "for",
+    "the",
+    "not",
+    "may",
+    "six",
+    "weeks",
+    "橋",
+    "🎉",
+)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,9 @@ class SummaryFlags:
     n_best: Annotated[
         int | None, typer.Option(help="Candidates to return.", rich_help_panel=_SEARCH)
     ] = None
+    near_doubles: Annotated[
+        bool | None, _switch("Allow candidates that differ in a single word alone.")
+    ] = None
     rerank: Annotated[
         str | None,
         typer.Option(
@@ -200,6 +203,13 @@ class SummaryFlags:
     source_numbers_only: Annotated[bool | None, _switch("Allow only numbers of the source.")] = None
     source_names_only: Annotated[
         bool | None, _switch("Allow only capitalised names of the source.")
+    ] = None
+    capitalization: Annotated[
+        str | None,
+        typer.Option(
+            help="Capital letters: sentence, title, or source to change none.",
+            rich_help_panel=_STYLE,
+        ),
     ] = None
     keep_short: Annotated[bool | None, _switch("Return a text that already fits as it is.")] = None
     on_infeasible: Annotated[

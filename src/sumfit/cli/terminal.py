@@ -29,8 +29,8 @@ _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 
 _INTERVAL_S = 0.1
 _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
-    r"|time_limit_s|no_repeat_ngram|banned|required|on_infeasible|profile|n_workers|batch_size"
-    r"|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
+    r"|time_limit_s|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
+    r"|n_workers|batch_size|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
     r"|port|queue_size|max_batch|search_time_limit_s|max_body_bytes|max_texts|log_level"
 )
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
@@ -42,7 +42,7 @@ _KEYWORD = re.compile(
 )
 _SWITCH = re.compile(
     r"(?<![\w.-])(constraints|repeat_words|repeat_adjacent|whole_words|dangling_end|final_stop"
-    r"|keep_short)=(True|False)\b"
+    r"|keep_short|near_doubles)=(True|False)\b"
 )
 _OTHER_NAMES = {
     "time_limit_s": "time-limit",

@@ -105,8 +105,8 @@ def decode_together(
         kept, _ = task.search.verified(
             one, task.request, task.longest, ranked=ranked, n_wanted=n_wanted
         )
-        if len(kept) < n_wanted <= len(one):
-            continue  # some strings failed: a longer list may have others
+        if len(kept) < n_wanted <= len(one) or not task.search.has_enough(kept):
+            continue  # some strings failed, or are near-doubles: a longer list may have others
         if not task.search.is_certain(costs, task.request):
             kept = [without_proof(candidate) for candidate in kept]
         results[number] = kept[:n_wanted]

@@ -25,7 +25,7 @@ from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keep
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options, check_profile
 from sumfit.pipeline.reranking import RerankerCache
-from sumfit.pipeline.results import ResultMaker
+from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory
@@ -374,6 +374,7 @@ class Engine:
             constraints=self._constraints.compile(options, source.head, label=label),
             tokenizer=self.model.tokenizer,
             source=source.read,
+            case=case_of(source.read, options),
         )
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
@@ -381,11 +382,10 @@ class Engine:
 
     def _is_kept(self, source: Source, request: LengthRequest, options: Options) -> bool:
         """Whether the source is returned as it is."""
-        tokenizer = self.model.tokenizer
         return (
             options.keep_short
             and self._length(source, request) <= request.limit
-            and request.accepts(request.without_label(source.text), tokenizer=tokenizer)
+            and ResultMaker(source, options, self.model.tokenizer).accepts_source(request)
             and keeps_phrases(source.text, options)
         )
 

@@ -17,6 +17,7 @@ from sumfit.errors import ConfigError
 from sumfit.length.budget import whole_number
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.runtime import ModelConfig
+from sumfit.text.capitalization import CAPITALIZATIONS
 
 __all__ = [
     "LENGTH_KEYWORDS",
@@ -41,6 +42,7 @@ _CHOICES = {
     "on_infeasible": get_args(OnInfeasible),
     "ending": (None, "eos", "any"),
     "profile": ("natural", "gigaword"),
+    "capitalization": (None, *CAPITALIZATIONS),
 }
 _SWITCHES = (
     "constraints",
@@ -53,6 +55,7 @@ _SWITCHES = (
     "source_names_only",
     "keep_short",
     "faithful",
+    "near_doubles",
 )
 _MOST_CANDIDATES = 1000
 _WIDEST_BEAM = 10_000  # its tables grow with it: about 50 MB here
@@ -65,6 +68,8 @@ class Options:
 
     Attributes:
         n_best: Candidates wanted, 1 to 1000; the others come as ``alternatives``.
+        near_doubles: Allow alternatives that differ from a better candidate in case, marks or a
+            single word alone (see `sumfit.text.distinct`).
         rerank: ``None``; ``"mbr"`` for minimum Bayes risk under the whole graph, ``"mbr-nbest"``
             under an n-best list; the directory of a trained reranker; or ``"neural"`` for the
             one in the model's own directory.
@@ -93,6 +98,12 @@ class Options:
         required: Words or phrases that must occur.
         source_numbers_only: Allow only numbers that occur in the source.
         source_names_only: Allow only capitalised names that occur in the source.
+        capitalization: ``"sentence"``: a capital at the beginning, others for names alone;
+            ``"title"``: every word but small ones; ``"source"``: letters as the model writes them.
+            ``None`` is sentence case, unless the source begins in lower case itself, or it is a
+            slot where many texts do (``preset="git-subject"``, ``"synopsis"``). Names, acronyms
+            and code words keep their letters; lengths are measured afterwards. Gigaword form is
+            always lower case.
         on_infeasible: ``"error"``, or ``"cut"`` for a marked word-boundary cut of the source.
         keep_short: Return a source that already fits as it is.
         profile: Text form, ``"natural"`` or ``"gigaword"``.
@@ -105,6 +116,7 @@ class Options:
     """
 
     n_best: int = 1
+    near_doubles: bool = False
     rerank: str | None = None
     faithful: bool = False
     method: str = "seqmap"
@@ -125,6 +137,7 @@ class Options:
     required: tuple[str, ...] = ()
     source_numbers_only: bool = False
     source_names_only: bool = False
+    capitalization: str | None = None
     on_infeasible: str = "error"
     keep_short: bool = True
     profile: str = "natural"
@@ -138,6 +151,11 @@ class Options:
             if value not in allowed:
                 shown = ", ".join(repr(choice) for choice in allowed if choice is not None)
                 raise ConfigError(f"{name} must be one of {shown}, was {value!r}")
+        if self.profile == "gigaword" and self.capitalization in ("sentence", "title"):
+            raise ConfigError(
+                "profile='gigaword' is lower case throughout, capitalization was "
+                f"{self.capitalization!r}; leave it out"
+            )
         if self.method not in METHODS:
             known = ", ".join(repr(name) for name in sorted(METHODS))
             raise ConfigError(f"method must be one of {known}, was {self.method!r}")

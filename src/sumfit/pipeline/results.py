@@ -19,9 +19,11 @@ from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.source import Source
 from sumfit.text import Tokenizer, ends_completely
+from sumfit.text.capitalization import Capitalizer
+from sumfit.text.distinct import distinct
 from sumfit.text.scripts import UNSPACED
 
-__all__ = ["ResultMaker"]
+__all__ = ["ResultMaker", "case_of"]
 
 _ELLIPSIS = "…"
 _CUTTABLE = regex.compile(rf" *(?:(?=[{UNSPACED}])\X[、。，；：！？）」』ー]*|[^ {UNSPACED}]+)")
@@ -63,7 +65,7 @@ class ResultMaker:
         """
         alternatives: tuple[Summary, ...] = ()
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
-        for candidate in reversed(candidates[: self.options.n_best]):
+        for candidate in reversed(self._chosen(candidates)):
             found = candidate.hypothesis
             is_top = found.score >= top.score  # else a better one is known, whatever is proved
             summary = Summary(
@@ -86,6 +88,28 @@ class ResultMaker:
             alternatives = (summary, *alternatives)
         return summary
 
+    def _chosen(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """As many candidates as the caller wants, of near-doubles the first."""
+        if self.options.near_doubles:
+            return candidates[: self.options.n_best]
+        return distinct(candidates, self.options.n_best, text=lambda one: one.text)
+
+    def accepts_source(self, request: LengthRequest) -> bool:
+        """Whether the source itself keeps the limit and the minimum.
+
+        Args:
+            request: The length request.
+
+        Returns:
+            The verdict, with the capitals that were asked for.
+        """
+        assert self.source is not None
+        plain = request.without_label(self.source.text)
+        if not request.accepts(plain, tokenizer=self.tokenizer):
+            return False
+        cased = self._cased(plain, request)
+        return cased == plain or request.accepts(cased, tokenizer=self.tokenizer)
+
     def copied(self, request: LengthRequest) -> Summary:
         """The source itself, which fits as it is.
 
@@ -96,7 +120,8 @@ class ResultMaker:
             A summary of origin ``"source"``.
         """
         assert self.source is not None
-        return self._plain(request.without_label(self.source.text), "source", request)
+        text = self._cased(request.without_label(self.source.text), request)
+        return self._plain(text, "source", request)
 
     def cut(self, request: LengthRequest) -> Summary:
         """The source's first words that fit, with an ellipsis: a last resort that shows it is one.
@@ -118,7 +143,9 @@ class ResultMaker:
             low = self._n_fitting(words, request)
         text = _head(words, low)
         if low and request.accepts(text, tokenizer=self.tokenizer):
-            return self._plain(text, "cut", request)
+            cased = self._cased(text, request)
+            fits = request.accepts(cased, tokenizer=self.tokenizer)
+            return self._plain(cased if fits else text, "cut", request)
         first = request.measure(_head(words, 1), tokenizer=self.tokenizer)
         error = InfeasibleBudgetError(
             f"not even a cut of the source measures {request.limit} {request.unit_name} "
@@ -161,6 +188,12 @@ class ResultMaker:
             error=error,
         )
 
+    def _cased(self, text: str, request: LengthRequest) -> str:
+        """The source's own words, with the capitals that were asked for."""
+        if self.source is None or self.options.capitalization is None:
+            return text
+        return case_of(self.source.head, self.options)(text, prefix=request.prefix)
+
     def _plain(self, text: str, origin: str, request: LengthRequest) -> Summary:
         return Summary(
             text=request.compose(text),
@@ -191,6 +224,20 @@ class ResultMaker:
             "source_truncated": self.source.is_truncated,
             "method": self.options.method,
         }
+
+
+def case_of(source: str, options: Options) -> Capitalizer:
+    """What sets the capitals of a text's summaries.
+
+    Args:
+        source: The text.
+        options: The caller's options; Gigaword form is lower case throughout.
+
+    Returns:
+        It.
+    """
+    case = "lower" if options.profile == "gigaword" else options.capitalization
+    return Capitalizer(source, case)
 
 
 def _head(words: list[str], n_words: int) -> str:

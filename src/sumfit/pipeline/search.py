@@ -33,6 +33,8 @@ from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.rerank.graph import Ranked
 from sumfit.text import Tokenizer, ends_completely
+from sumfit.text.capitalization import Capitalizer
+from sumfit.text.distinct import distinct
 from sumfit.text.endings import CLITICS
 from sumfit.text.scripts import keeps_scripts, scripts_of
 
@@ -54,6 +56,7 @@ _GROWTH = 4
 _WITHOUT_LIMIT = frozenset({"greedy", "lookahead"})
 _EXHAUSTIVE = frozenset({"seqmap", "pathmap"})  # a shorter list than asked for holds all there is
 _PROBE_CHARS = 20_000
+_LOW_PRESETS = frozenset({"git-subject", "git-subject-hard", "synopsis"})  # where many begin low
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
 _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner joins two pictures
     r"(?<!\p{RI})(?:\p{RI}{2})*\p{RI}(?!\p{RI})|^\u200d|\u200d$"
@@ -90,6 +93,7 @@ class GraphSearch:
         constraints: Compiled constraints, or ``None``.
         tokenizer: For decoding ids into text.
         source: The text, whose writing system a summary keeps.
+        case: Sets the capitals of a summary, before it is measured; ``None`` for none.
     """
 
     dag: DAG
@@ -98,6 +102,7 @@ class GraphSearch:
     constraints: CompiledConstraints | None
     tokenizer: Tokenizer
     source: str
+    case: Capitalizer | None = None
 
     def find(
         self,
@@ -126,7 +131,8 @@ class GraphSearch:
                 where more are wanted, those of a longer list come behind it.
 
         Returns:
-            At most ``n_wanted`` candidates, no two with one text, best first, at least one.
+            Candidates, no two with one text, best first, at least one: at most ``n_wanted``, or
+            more where some of these are near-doubles of others.
 
         Raises:
             InfeasibleBudgetError: If no hypothesis fits.
@@ -158,7 +164,28 @@ class GraphSearch:
             raise self._nothing_kept(request, found, is_sure=is_all and not is_lowered)
         if not self.is_certain(costs, request):
             kept = [without_proof(candidate) for candidate in kept]
-        return kept[:n_wanted]
+        if not self._wants_distinct:
+            return kept[:n_wanted]
+        more = [one if one.is_extra else replace(one, is_extra=True) for one in kept[n_wanted:]]
+        return kept[:n_wanted] + more
+
+    @property
+    def _wants_distinct(self) -> bool:
+        return self.options.n_best > 1 and not self.options.near_doubles
+
+    def has_enough(self, candidates: Sequence[Candidate]) -> bool:
+        """Whether there are as many candidates as the caller asks for.
+
+        Args:
+            candidates: The candidates.
+
+        Returns:
+            The verdict; near-doubles count once, unless the options allow them.
+        """
+        n_best = self.options.n_best
+        if len(candidates) < n_best or not self._wants_distinct:
+            return len(candidates) >= n_best
+        return len(distinct(candidates, n_best, text=lambda one: one.text)) == n_best
 
     def _nothing_kept(
         self, request: LengthRequest, found: NBest, *, is_sure: bool
@@ -262,6 +289,9 @@ class GraphSearch:
         Also say how much too long others are, and whether the list holds all that there is.
         """
         n_hypotheses, n_enough, ranked = n_wanted, n_wanted, None
+        n_kept: int | None = n_wanted
+        if self._wants_distinct:
+            n_hypotheses, n_kept = max(n_wanted, self.options.n_best * _GROWTH), None
         if ranking is not None:
             # The list is the same however many are wanted, so that the first one is.
             n_hypotheses = n_extra or ranking.n_listed
@@ -275,7 +305,7 @@ class GraphSearch:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             if ranking is not None:
                 ranked = ranking.order(self.dag, found)
-            kept, excess = self.verified(found, request, longest, ranked=ranked, n_wanted=n_wanted)
+            kept, excess = self.verified(found, request, longest, ranked=ranked, n_wanted=n_kept)
             is_short = len(found) < n_hypotheses
             if settings.get("after_best") is not None:
                 settings["after_best"] = None  # a second list is made because the first was short
@@ -284,7 +314,10 @@ class GraphSearch:
                     continue
             else:
                 is_all = is_short and found.is_complete and found.method in _EXHAUSTIVE
-            if len(kept) >= n_enough or is_short or n_hypotheses >= most:
+            is_enough = len(kept) >= n_enough and (
+                (ranking is not None and not n_extra) or self.has_enough(kept)
+            )
+            if is_enough or is_short or n_hypotheses >= most:
                 return kept, excess, found, is_all
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
@@ -301,7 +334,7 @@ class GraphSearch:
         """What a longer list has beside the ranked one, where more candidates are asked for."""
         n_asked = self.options.n_best
         is_short = n_found < ranking.n_listed  # then this is what the search makes of it
-        if len(kept) >= n_asked or (is_short and n_asked <= ranking.n_listed):
+        if self.has_enough(kept) or (is_short and n_asked <= ranking.n_listed):
             return []
         more, _, _, _ = self._listed(
             settings, request, longest, n_asked, most, ranking, n_extra=n_asked
@@ -360,7 +393,7 @@ class GraphSearch:
             if n_wanted is not None and len(kept) >= n_wanted:
                 break
             hypothesis = found[rank]
-            text = _string(hypothesis.words, self.tokenizer)
+            text = self._shown(_string(hypothesis.words, self.tokenizer), request)
             if text in seen or not says_something(text):
                 continue
             seen.add(text)
@@ -384,6 +417,12 @@ class GraphSearch:
                 behind = _behind(hypothesis, found[0])
                 kept.append(Candidate(text, behind, rank, ranked.f1(rank)))
         return kept, least_excess
+
+    def _shown(self, text: str, request: LengthRequest) -> str:
+        """A hypothesis's text with its capitals set."""
+        if self.case is None:
+            return text
+        return self.case(text, prefix=request.prefix, keeps=request.preset in _LOW_PRESETS)
 
     def is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
         """Whether the sum of costs is the measured length, so that the search proves something.

@@ -80,6 +80,9 @@ class Options(Strict):
     n_best: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         None, description="candidates to return; the others are in `alternatives`"
     )
+    near_doubles: bool | None = Field(
+        None, description="allow alternatives that differ in case, marks or one word alone"
+    )
     rerank: Literal["mbr", "mbr-nbest", "neural"] | None = Field(
         None,
         description="choose by expected overlap with all that the graph would say, or with a list "
@@ -106,6 +109,9 @@ class Options(Strict):
     required: Phrases | None = Field(None, description="words or phrases always used")
     source_numbers_only: bool | None = Field(None, description="only numbers that the source has")
     source_names_only: bool | None = Field(None, description="only names that the source has")
+    capitalization: Literal["sentence", "title", "source"] | None = Field(
+        None, description="capital letters; `source` changes none (default: as the text begins)"
+    )
     on_infeasible: Literal["error", "cut"] | None = Field(
         None, description="`cut`: cut the source where nothing fits"
     )

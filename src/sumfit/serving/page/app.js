@@ -15,7 +15,7 @@ const GRID = 24;
 const $ = (id) => document.getElementById(id);
 const ui = Object.fromEntries(["source", "limit", "limit-number", "unit", "summary", "gauge", "count",
   "badges", "certificate", "preview", "alternatives", "live", "problem", "elapsed", "copy", "presets",
-  "samples", "source-size", "limit-label", "key-form", "key", "theme", "model-name"]
+  "samples", "source-size", "limit-label", "capitals", "key-form", "key", "theme", "model-name"]
   .map((id) => [id.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), $(id)]));
 const view = new GraphView({
   svg: $("graph"), scroll: $("graph-scroll"), details: $("vertex"),
@@ -50,7 +50,9 @@ async function ask(path, body, signal) {
 
 const limit = () => Number(ui.limitNumber.value);
 const unit = () => ui.unit.value;
-const lengthOptions = () => ({ unit: unit(), max_length: limit() });
+const LOW_SLOTS = ["git-subject", "git-subject-hard", "synopsis"]; // where many texts begin in lower case
+const capitals = () => ui.capitals.value || (LOW_SLOTS.includes(state.preset) ? "source" : undefined);
+const lengthOptions = () => ({ unit: unit(), max_length: limit(), capitalization: capitals() });
 
 function setLimit(value) {
   const [low, high] = RANGES[unit()] ?? [1, 300];
@@ -180,7 +182,7 @@ async function lookAround(text, round, signal) {
     if (!open.length) return;
     const stride = Math.ceil(open.length / GRID);
     const limits = open.filter((_, at) => at % stride === stride - 1);
-    const reply = await ask("v1/summarize", { text, unit: unit(), limits }, signal).catch((error) => {
+    const reply = await ask("v1/summarize", { text, unit: unit(), limits, capitalization: capitals() }, signal).catch((error) => {
       if (error.name === "AbortError") throw error;
       return { summaries: [] };
     });
@@ -190,7 +192,9 @@ async function lookAround(text, round, signal) {
 }
 
 function choosePreset(name, presets) {
+  const before = capitals();
   state.preset = name;
+  if (capitals() !== before) forget();
   if (name && presets[name]) {
     const slot = presets[name];
     ensureUnit(slot.unit);
@@ -272,6 +276,7 @@ function listen() {
     update();
   });
   ui.unit.addEventListener("change", () => { setLimit(START[unit()] ?? 60); update({ now: true }); });
+  ui.capitals.addEventListener("change", () => { forget(); update({ now: true }); });
   ui.copy.addEventListener("click", copy);
   ui.theme.addEventListener("click", () => {
     const names = Object.keys(THEMES);

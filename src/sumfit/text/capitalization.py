@@ -1,0 +1,190 @@
+"""Capital letters of a summary: sentence case, title case, or as they come.
+
+Owns `Capitalizer` and the rules of both cases. Names, acronyms and code words keep their letters in
+either. A text may come out longer than it was ("ß" becomes "Ss"), so it is measured afterwards.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cached_property
+from typing import Literal, get_args
+
+import regex
+
+__all__ = ["CAPITALIZATIONS", "SMALL_WORDS", "Capitalization", "Capitalizer"]
+
+Capitalization = Literal["sentence", "title", "source"]
+CAPITALIZATIONS: tuple[str, ...] = get_args(Capitalization)
+
+SMALL_WORDS = frozenset(
+    "a an and as at but by for if in nor of off on or per so the to up via vs yet".split()
+)
+"""Words that title case leaves in lower case, but for the first and the last one."""
+
+_OPENERS = "\"'“‘«‹„‚([{¿¡"
+_CLOSERS = "\"'”’»›)]},;:.!?…"
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
+_CLITIC = regex.compile(r"['’](?:s|t|d|m|ll|re|ve)$")
+_CODE = regex.compile(r"[^\p{L}\p{M}'’\-‐‑]|(?<=[\p{L}\p{M}])\p{Lu}")
+_LABEL = regex.compile(r"[^\s:]+(?:\([^)]*\))?!?: \S")
+_PLAIN = regex.compile(r"\p{Lu}[\p{Ll}\p{M}]+")  # a word whose capital may be there by its place
+_BEGINS = regex.compile(r"(?:^|[.!?…:\-–—|•*]|[\p{Pi}\"'(\[])\s*[\p{Pi}\p{Ps}\"']*$")
+_MOST_READ = 50_000  # characters of a source in which its words show their case
+_NEAR = 8  # characters before a word that show whether a sentence begins with it
+_LEAST_WORDS = 3  # behind the first, from which on capitals everywhere are title case
+_CONTINUES = ",;-'’"
+
+
+class Capitalizer:
+    """Sets the capitals of the summaries of one text."""
+
+    def __init__(self, source: str, case: str | None = None) -> None:
+        """Store the text.
+
+        Args:
+            source: The text that is summarised; how it writes a word decides what is a name.
+            case: ``"sentence"``; ``"title"``; ``"source"`` for no change; ``"lower"`` for none;
+                ``None`` for sentence case, unless the text itself begins in lower case.
+        """
+        self._source = source[:_MOST_READ]
+        self._case = case
+
+    def __call__(self, text: str, *, prefix: str = "", keeps: bool = False) -> str:
+        """Set the capitals of one summary.
+
+        Args:
+            text: The summary, NFC.
+            prefix: What stands before it. Where that breaks off within a sentence, so that the
+                summary goes on with it, sentence case gives no capital; and by itself (``None``)
+                not behind a label in lower case ("fix: ") either.
+            keeps: Change nothing, unless a case was asked for.
+
+        Returns:
+            The summary, NFC.
+        """
+        if self._case == "source" or not text:
+            return text
+        if self._case == "lower":
+            made = text.lower()
+        elif self._case == "title":
+            made = self._title(text)
+        elif self._case is None and (keeps or self._begins_low or _is_low_label(prefix)):
+            return text
+        else:
+            made = self._sentence(text, begins=not _goes_on(prefix))
+        return made if made.isascii() else unicodedata.normalize("NFC", made)
+
+    def _sentence(self, text: str, *, begins: bool) -> str:
+        is_title = _is_title_case(text)
+        made = []
+        for token in regex.split(r"( +)", text):
+            before = "".join(made)
+            if made and not self._is_code(token) and not _BEGINS.search(before):
+                token = _WORD.sub(lambda word: self._lowered(word[0], is_title=is_title), token)
+            made.append(token)
+        first = next((at for at, token in enumerate(made) if _says(token)), None)
+        if begins and first is not None and not _LABEL.match(text):
+            if not self._is_code(made[first]):
+                made[first] = _capitalized(made[first])
+        return "".join(made)
+
+    def _lowered(self, word: str, *, is_title: bool) -> str:
+        """A word in lower case, if its capital is there only because of its place."""
+        plain = _CLITIC.sub("", word)
+        if not _PLAIN.fullmatch(plain) or plain in self._names:
+            return word
+        is_known = plain in self._words  # at the beginning of a sentence: it may be a name
+        if plain.lower() in self._lower or (is_title and not is_known):
+            return word.lower()
+        return word.lower() if plain.lower() in SMALL_WORDS else word
+
+    def _title(self, text: str) -> str:
+        tokens = regex.split(r"( +)", text)
+        last = len(tokens) - 1
+        made: list[str] = []
+        for place, token in enumerate(tokens):
+            before = "".join(made)
+            is_edge = place == last or not _says(before) or bool(_BEGINS.search(before))
+            if not self._is_code(token) and token.strip():
+                token = self._title_token(token, is_edge=is_edge)
+            made.append(token)
+        return "".join(made)
+
+    def _title_token(self, token: str, *, is_edge: bool) -> str:
+        """One token of a title; every part of a compound counts as a word ("State-of-the-Art")."""
+        if _CLITIC.fullmatch(token):
+            return token
+        parts = regex.split(r"([-‐‑])", token)
+        made = []
+        for place, part in enumerate(parts):
+            core = part.strip(_OPENERS + _CLOSERS)
+            is_small = core.lower() in SMALL_WORDS and core not in self._names
+            if is_small and (place > 0 or (len(parts) == 1 and not is_edge)):
+                made.append(part.lower())
+            else:
+                made.append(_capitalized(part))
+        return "".join(made)
+
+    def _is_code(self, token: str) -> bool:
+        """Whether a token is an identifier, an acronym, a number or the like."""
+        core = token.strip(_OPENERS + _CLOSERS)
+        if "`" in token or (token[:1] == "-" and len(token) > 1):
+            return True
+        if token[len(core) :].startswith("()") or token.endswith("()"):
+            return True
+        return bool(core) and bool(_CODE.search(core) or f"`{core}`" in self._source)
+
+    @property
+    def _begins_low(self) -> bool:
+        first = regex.search(r"\p{L}", self._source)
+        return first is not None and first[0].islower()
+
+    @cached_property
+    def _lower(self) -> frozenset[str]:
+        """Words that the source has in lower case."""
+        return frozenset(word for word in self._words if word.islower())
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_CLITIC.sub("", word) for word in _WORD.findall(self._source))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Words that the source has with a capital where nothing begins."""
+        found = set()
+        for word in _WORD.finditer(self._source):
+            if word[0][0].isupper():
+                at = word.start()
+                before = self._source[:at] if at <= _NEAR else "x" + self._source[at - _NEAR : at]
+                if not _BEGINS.search(before):
+                    found.add(_CLITIC.sub("", word[0]))
+        return frozenset(found)
+
+
+def _capitalized(token: str) -> str:
+    """A token whose first letter is a capital, behind opening marks; digits stay first."""
+    core = token.lstrip(_OPENERS)
+    if not core or not core[0].isalpha():
+        return token
+    return token[: len(token) - len(core)] + core[0].title() + core[1:]
+
+
+def _says(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _is_title_case(text: str) -> bool:
+    words = [word for word in _WORD.findall(text)[1:] if word.lower() not in SMALL_WORDS]
+    return len(words) >= _LEAST_WORDS and all(word[0].isupper() for word in words)
+
+
+def _goes_on(prefix: str) -> bool:
+    """Whether a prefix breaks off within a sentence."""
+    end = prefix.rstrip()[-1:]
+    return end.isalnum() or (bool(end) and end in _CONTINUES)
+
+
+def _is_low_label(prefix: str) -> bool:
+    label = prefix.strip()
+    return label.endswith(":") and label == label.lower() and any(map(str.isalpha, label))

@@ -1,0 +1,113 @@
+"""Capitals: both cases in examples, and what holds of any text in any script."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumfit.text.capitalization import CAPITALIZATIONS, Capitalizer
+
+SOURCE = (
+    "Engineers closed the old harbour bridge on Tuesday after a trip to The Hague. "
+    "NASA's iPhone app uses `npm`, and the engineers of Brightfield left. Senators said no."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "title"),
+    [
+        ("old bridge to close", "Old bridge to close", "Old Bridge to Close"),
+        ("Old Bridge To Close For Engineers", "Old bridge to close for engineers",
+         "Old Bridge to Close for Engineers"),
+        ("why Engineers left", "Why engineers left", "Why Engineers Left"),
+        ("Brightfield's engineers leave The Hague", "Brightfield's engineers leave The Hague",
+         "Brightfield's Engineers Leave The Hague"),
+        ("iPhone app uses npm", "iPhone app uses npm", "iPhone App Uses npm"),
+        ("npm used by NASA", "npm used by NASA", "npm Used by NASA"),
+        ("“old bridge” closed", "“Old bridge” closed", "“Old Bridge” Closed"),
+        ("'old' bridge isn't open", "'Old' bridge isn't open", "'Old' Bridge Isn't Open"),
+        ("12 bridges closed", "12 bridges closed", "12 Bridges Closed"),
+        ("state-of-the-art bridge", "State-of-the-art bridge", "State-of-the-Art Bridge"),
+        ("bridge: the end", "bridge: the end", "Bridge: The End"),
+        ("how to log in", "How to log in", "How to Log In"),
+        ("main() and --dry-run of util.py", "main() and --dry-run of util.py",
+         "main() and --dry-run of util.py"),
+        ("snake_case names", "snake_case names", "snake_case Names"),
+        ("мост закроют", "Мост закроют", "Мост Закроют"),
+        ("橋を閉鎖", "橋を閉鎖", "橋を閉鎖"),
+        ("الجسر مغلق", "الجسر مغلق", "الجسر مغلق"),
+        ("🎉 the bridge", "🎉 The bridge", "🎉 The Bridge"),
+        ("élan of the bridge", "Élan of the bridge", "Élan of the Bridge"),
+        ("ßbridge", "Ssbridge", "Ssbridge"),
+        ("ﬁsh sold", "Fish sold", "Fish Sold"),
+        ("İzmir bridge", "İzmir bridge", "İzmir Bridge"),
+    ],
+)  # fmt: skip
+def test_sentence_and_title_case(text: str, sentence: str, title: str) -> None:
+    assert Capitalizer(SOURCE)(text) == sentence
+    assert Capitalizer(SOURCE, "sentence")(text) == sentence
+    assert Capitalizer(SOURCE, "title")(text) == title
+    assert Capitalizer(SOURCE, "source")(text) == text
+    assert Capitalizer(SOURCE, "lower")(text) == unicodedata.normalize("NFC", text.lower())
+
+
+def test_a_text_that_begins_in_lower_case_keeps_that_by_itself() -> None:
+    source = "hey all, the old bridge is closed"
+    assert Capitalizer(source)("old bridge closed") == "old bridge closed"
+    assert Capitalizer(source, "sentence")("old bridge closed") == "Old bridge closed"
+    assert Capitalizer(SOURCE)("old bridge closed", keeps=True) == "old bridge closed"
+    assert Capitalizer(SOURCE, "sentence")("old bridge closed", keeps=True) == "Old bridge closed"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "by_itself", "asked"),
+    [
+        ("", "Old bridge", "Old bridge"),
+        ("News: ", "Old bridge", "Old bridge"),
+        ("[12] ", "Old bridge", "Old bridge"),
+        ("fix: ", "old bridge", "Old bridge"),
+        ("Why the ", "old bridge", "old bridge"),
+        ("Today, ", "old bridge", "old bridge"),
+    ],
+)
+def test_behind_a_prefix(prefix: str, by_itself: str, asked: str) -> None:
+    assert Capitalizer(SOURCE)("old bridge", prefix=prefix) == by_itself
+    assert Capitalizer(SOURCE, "sentence")("old bridge", prefix=prefix) == asked
+    assert Capitalizer(SOURCE, "title")("old bridge", prefix=prefix) == "Old Bridge"
+
+
+PARTS = (
+    *("The", "of", "NASA", "iPhone", "ß", "ﬁ", "İ", "ı", "ǆ", "ŉ", "ΐ", "x̂y", "👩‍💻", "مرحبا"),
+    *(
+        "橋",
+        "don't",
+        "co-op",
+        "“a",
+        "`b`",
+        "fix:",
+        "U.S.",
+        "e\u0301",
+        "ΣΑΣ",
+        "The Old Bridge Is In",
+    ),
+)
+TEXTS = st.lists(st.text(max_size=8) | st.sampled_from(PARTS), max_size=7).map(
+    lambda parts: unicodedata.normalize("NFC", " ".join(parts))
+)
+
+
+@given(TEXTS, TEXTS, st.sampled_from([None, *CAPITALIZATIONS, "lower"]), TEXTS)
+def test_only_letters_change_and_only_once(
+    text: str, source: str, case: str | None, prefix: str
+) -> None:
+    capitalizer = Capitalizer(source, case)
+    made = capitalizer(text, prefix=prefix)
+    assert made.casefold() == text.casefold() or unicodedata.normalize(
+        "NFKD", made.casefold()
+    ) == unicodedata.normalize("NFKD", text.casefold())
+    assert made.count(" ") == text.count(" ")
+    assert unicodedata.is_normalized("NFC", made)
+    assert capitalizer(made, prefix=prefix) == made
