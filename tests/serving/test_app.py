@@ -193,7 +193,7 @@ def test_the_graph_shows_the_path_of_the_summary(client: httpx.Client) -> None:
     reply = post(client, {"text": TEXT, "max_chars": 40}, "/v1/graph").json()
     vertices = {vertex["index"]: vertex for vertex in reply["vertices"]}
     said = "".join(vertices[index]["chosen"] for index in reply["path"])
-    assert said.strip() == reply["summary"]["text"]
+    assert said.strip().lower() == reply["summary"]["text"].lower()  # capitals are set later
     stops = [0, *reply["path"], max(vertices)]
     chosen = {(link["source"], link["target"]) for link in reply["links"] if link["chosen"]}
     assert chosen == set(pairwise(stops))

@@ -77,7 +77,7 @@ class Capitalizer:
 
     def _sentence(self, text: str, *, begins: bool) -> str:
         is_title = _is_title_case(text)
-        made = []
+        made: list[str] = []
         for token in regex.split(r"( +)", text):
             before = "".join(made)
             if made and not self._is_code(token) and not _BEGINS.search(before):
