@@ -165,7 +165,7 @@ def test_the_list_is_that_of_training_and_the_best_of_it_are_read(
     order = loaded.order
     loaded.order = lambda source, some: (seen.append(list(some)), order(source, some))[1]  # type: ignore[method-assign,assignment]
     found = fit(TEXTS[1], max_chars=40, rerank=loaded)
-    mbr = fit(TEXTS[1], max_chars=40, rerank=lister, n_best=5)
+    mbr = fit(TEXTS[1], max_chars=40, rerank=lister, n_best=5, near_doubles=True)
     assert [one.text for one in seen[0]] == [mbr.text, *(one.text for one in mbr.alternatives)]
     value = [one.hypothesis.score + 50 * one.expected_f1 for one in seen[0]]
     assert value == sorted(value, reverse=True)
@@ -176,8 +176,17 @@ def test_the_list_is_that_of_training_and_the_best_of_it_are_read(
 def test_a_reranked_summary_keeps_its_promises(model_dir: Path, reranker_dir: Path) -> None:
     fit = Summarizer.from_pretrained(model_dir)
     lister = NeuralReranker(reranker_dir).lister(fit.model.tokenizer)
-    plain = fit(TEXTS[1], max_chars=40, n_best=5, constraints=False, rerank=lister)
-    reranked = fit(TEXTS[1], max_chars=40, n_best=5, rerank=str(reranker_dir), constraints=False)
+    plain = fit(
+        TEXTS[1], max_chars=40, n_best=5, near_doubles=True, constraints=False, rerank=lister
+    )
+    reranked = fit(
+        TEXTS[1],
+        max_chars=40,
+        n_best=5,
+        near_doubles=True,
+        rerank=str(reranker_dir),
+        constraints=False,
+    )
     assert all(one.optimal is False for one in (reranked, *reranked.alternatives) if one.rank)
     listed = [plain, *plain.alternatives]
     again = [reranked, *reranked.alternatives]

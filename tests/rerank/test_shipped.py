@@ -22,6 +22,7 @@ from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.rerank import GraphMBRReranker
 from sumfit.rerank.neural import NeuralReranker
 from sumfit.runtime import RERANKER, default_model_path
+from sumfit.text.distinct import distinct
 from tests.serving.conftest import running
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "texts"
@@ -107,12 +108,12 @@ def test_it_chooses_among_what_minimum_bayes_risk_reads(
         for limit in (30, 60):
             asked = {"max_chars": limit, "profile": profile}
             mbr = fit(text, **asked, rerank=recorded)
-            found = fit(text, **asked, rerank="neural", n_best=5)
+            found = fit(text, **asked, rerank="neural", n_best=5, near_doubles=True)
             listed = recorded.lists[-1]
             for one in (found, *found.alternatives):
                 assert 0 < measure(one.text, "chars") <= limit
                 words = listed[one.rank]
-                assert fit.tokenizer.decode(words.words) == one.text
+                assert fit.tokenizer.decode(words.words).lower() == one.text.lower()
                 assert (one.score, one.log_prob) == (words.score, words.log_prob)
                 assert one.gap >= listed[0].score - one.score - 1e-9
             moved.append(found.text != mbr.text)
@@ -135,6 +136,7 @@ def test_candidates_come_in_its_order(fit: Summarizer, texts: list[str]) -> None
 def test_the_first_does_not_depend_on_how_many_are_asked_for(
     fit: Summarizer, all_texts: list[str], rerank: str
 ) -> None:
+    grown = 0
     for text in all_texts[::2]:
         asked = {"max_chars": 60, "rerank": rerank}
         found = {n: fit(text, **asked, n_best=n) for n in (1, 5, 23, 24, 30, 50)}
@@ -145,7 +147,9 @@ def test_the_first_does_not_depend_on_how_many_are_asked_for(
             assert order[: len(orders[5])] == orders[5][: len(order)]
             ranks = [one.rank for one in (found[n], *found[n].alternatives)]
             assert len(set(ranks)) == len(ranks)
-        assert len(orders[50]) > len(orders[24])
+            assert distinct(order) == order
+        grown += len(orders[50]) > len(orders[5])
+    assert grown
 
 
 @pytest.mark.parametrize(
@@ -193,7 +197,7 @@ def test_a_single_candidate_is_the_answer(fit: Summarizer) -> None:
 
 def test_the_filter_looks_at_its_order(fit: Summarizer, texts: list[str]) -> None:
     for text in texts[:5]:
-        listed = fit(text, max_chars=60, rerank="neural", n_best=N_READ)
+        listed = fit(text, max_chars=60, rerank="neural", n_best=N_READ, near_doubles=True)
         order = [one.text for one in (listed, *listed.alternatives)]
         wanted = [one for one in order if is_faithful(one, text)]
         found = fit(text, max_chars=60, rerank="neural", faithful=True)

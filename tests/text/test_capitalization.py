@@ -105,9 +105,8 @@ def test_only_letters_change_and_only_once(
 ) -> None:
     capitalizer = Capitalizer(source, case)
     made = capitalizer(text, prefix=prefix)
-    assert made.casefold() == text.casefold() or unicodedata.normalize(
-        "NFKD", made.casefold()
-    ) == unicodedata.normalize("NFKD", text.casefold())
+    plain = [unicodedata.normalize("NFKD", one.upper()) for one in (made, text)]
+    assert plain[0] == plain[1]
     assert made.count(" ") == text.count(" ")
     assert unicodedata.is_normalized("NFC", made)
     assert capitalizer(made, prefix=prefix) == made

@@ -292,6 +292,7 @@ class GraphSearch:
         n_kept: int | None = n_wanted
         if self._wants_distinct:
             n_hypotheses, n_kept = max(n_wanted, self.options.n_best * _GROWTH), None
+            most = max(most, n_hypotheses)
         if ranking is not None:
             # The list is the same however many are wanted, so that the first one is.
             n_hypotheses = n_extra or ranking.n_listed

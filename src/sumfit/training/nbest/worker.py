@@ -23,6 +23,7 @@ from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints import ConstraintCompiler
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
+from sumfit.pipeline.results import case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.mbr import pairwise_gains
@@ -190,6 +191,7 @@ class Worker:
             constraints=self._constraints.compile(self.options, item.text),
             tokenizer=self.model.tokenizer,
             source=item.text,
+            case=case_of(item.text, self.options),
         )
         longest = source_length(item.text, request, self.model.tokenizer)
         lister = self._lister
