@@ -266,7 +266,7 @@ def test_lists_that_search_has_finished_hold_what_minimum_bayes_risk_reads(
             TEXTS[lists.items[row]], max_words=int(lists.limits[row]), rerank=mbr,
             constraints=False, bonus=0.0, words_per_vertex=5,
         )  # fmt: skip
-                assert fit.model.tokenizer.decode(words.tolist()).lower() == found.text.lower()
+        assert fit.model.tokenizer.decode(words.tolist()).lower() == found.text.lower()
         assert lists.ranks[row] == found.rank
         assert lists.log_probs[row] == pytest.approx(found.log_prob, abs=1e-4)
     order = mbr_places(np.array([-1.0, -2.0, -3.0]), np.array([0.1, 0.2, 0.2]), weight=20.0)
