@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["RepeatedKeyError", "parse_json"]
+__all__ = ["RepeatedKeyError", "parse_json", "unique_keys"]
 
 _MAX_SHOWN = 80  # characters of a key in a message
 
@@ -49,7 +49,18 @@ def parse_json(text: str | bytes) -> Any:
     return _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8-sig"))
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its keys and values, for ``object_pairs_hook``.
+
+    Args:
+        pairs: Keys and values in their order.
+
+    Returns:
+        The object.
+
+    Raises:
+        RepeatedKeyError: If a key is there twice.
+    """
     values = dict(pairs)
     if len(values) != len(pairs):
         seen = set[str]()
@@ -62,4 +73,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Made once: with an argument, json.loads makes a decoder at every call, which takes longer than
 # most lines do. The hook runs once for each object, and a record is one.
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from sumfit.hypothesis import Summary
-from sumfit.serving.bodies import CheckedRoute
+from sumfit.serving.bodies import checked_route
 from sumfit.serving.chat_schemas import ChatReply, ChatRequest
 from sumfit.serving.engine import reply_of, text_works
 from sumfit.serving.errors import Problem, printable
@@ -45,7 +45,8 @@ def chat_router(service: Service) -> APIRouter:
     Returns:
         A router to include in the application.
     """
-    router = APIRouter(responses=ERROR_REPLIES, route_class=CheckedRoute)
+    checked = checked_route(service.options.max_texts)
+    router = APIRouter(responses=ERROR_REPLIES, route_class=checked)
 
     @router.post(
         "/v1/chat/completions",
@@ -208,4 +209,4 @@ def _events(reply: dict[str, Any], *, has_usage: bool) -> Iterator[bytes]:
 
 
 def _event(content: dict[str, Any]) -> bytes:
-    return f"data: {json.dumps(content)}\n\n".encode("ascii")
+    return f"data: {json.dumps(content, allow_nan=False)}\n\n".encode("ascii")

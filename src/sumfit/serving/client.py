@@ -203,7 +203,13 @@ def _typed(name: str, message: str) -> SumfitError:
     return error
 
 
-_REQUEST_ERRORS = ("invalid_request", "unknown_field", "too_many_texts", "too_many_limits")
+_REQUEST_ERRORS = (
+    "invalid_request",
+    "unknown_field",
+    "too_many_limits",
+    "too_many_results",
+    "too_many_texts",
+)
 
 
 def _summary(reply: Mapping[str, Any]) -> Summary:

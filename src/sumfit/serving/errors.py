@@ -27,6 +27,7 @@ _RULES = {
 _STATUS_TYPES = {
     400: "bad_request",
     401: "unauthorized",
+    403: "wrong_origin",
     404: "not_found",
     405: "method_not_allowed",
     408: "client_too_slow",
@@ -37,7 +38,8 @@ _STATUS_TYPES = {
     429: "overloaded",
     431: "headers_too_large",
     500: "internal_error",
-    503: "shutting_down",
+    501: "not_implemented",
+    503: "overloaded",
     504: "time_limit",
 }
 
@@ -157,7 +159,8 @@ def from_validation(errors: Sequence[Mapping[str, Any]], known_fields: Sequence[
     if not param and first["type"] == "missing":
         return Problem(400, "the body is empty; send one JSON object", "malformed_json")
     if first["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(str(first["loc"][-1]), known_fields, n=1)
+        name = str(first["loc"][-1])[:_MAX_NAME]  # what is longer is like no field
+        close = difflib.get_close_matches(name, known_fields, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "GET /docs lists the fields"
         message, kind = f"unknown field '{param}'; {hint}", "unknown_field"
     else:

@@ -27,7 +27,9 @@ __all__ = [
 ]
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
-Limit = Count | list[Count]  # a list: one per text, or for a single text one summary per limit
+# Of thousands of mistakes the first is enough, and each takes memory.
+Counts = Annotated[list[Count], Field(fail_fast=True)]
+Limit = Count | Counts  # a list: one per text, or for a single text one summary per limit
 Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=64)]
 Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
 
@@ -119,7 +121,9 @@ class Options(Strict):
         None, description="return a source that already fits as it is (default true)"
     )
     profile: Literal["natural", "gigaword"] | None = Field(None, description="form of the text")
-    seed: int | None = Field(None, description="of the sampling decoders")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        None, description="of the sampling decoders"
+    )
 
 
 class SummarizeRequest(Options):
@@ -130,10 +134,10 @@ class SummarizeRequest(Options):
     )
 
     text: str | None = Field(None, description="one text; give this or `texts`")
-    texts: Annotated[list[str], Field(min_length=1)] | None = Field(
+    texts: Annotated[list[str], Field(min_length=1, fail_fast=True)] | None = Field(
         None, description="many texts; the reply keeps their order"
     )
-    limits: Annotated[list[Count], Field(min_length=1)] | None = Field(
+    limits: Annotated[Counts, Field(min_length=1)] | None = Field(
         None, description="several limits in `unit` for one text, from one forward pass"
     )
 
