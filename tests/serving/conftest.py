@@ -36,7 +36,13 @@ class SlowSummarizer:
                 self.seen.append(text)
         limits = options.get("max_chars", [5] * len(texts))
         return [
-            Summary(text=text[:limit], length=min(len(text), limit), unit="chars", limit=limit)
+            Summary(
+                text=text[:limit],
+                length=min(len(text), limit),
+                unit="chars",
+                limit=limit,
+                origin="source",
+            )
             for text, limit in zip(texts, limits, strict=True)
         ]
 
@@ -51,8 +57,10 @@ class SlowSummarizer:
 
 
 @contextmanager
-def running(summarizer: Any, options: ServerOptions | None = None) -> Iterator[str]:
-    """Serve in a thread and give the address."""
+def running(
+    summarizer: Any, options: ServerOptions | None = None, *, is_ready: bool = True
+) -> Iterator[str]:
+    """Serve in a thread and give the address, once it is ready unless told otherwise."""
     server = make_server(summarizer, options or ServerOptions(port=0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -63,9 +71,10 @@ def running(summarizer: Any, options: ServerOptions | None = None) -> Iterator[s
     port = server.servers[0].sockets[0].getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_until(
-            lambda: httpx.get(f"{url}/readyz", trust_env=False).status_code == 200, seconds=120
-        )
+        if is_ready:
+            wait_until(
+                lambda: httpx.get(f"{url}/readyz", trust_env=False).status_code == 200, seconds=120
+            )
         yield url
     finally:
         server.should_exit = True
@@ -79,6 +88,14 @@ def wait_until(condition: Callable[[], bool], *, seconds: float = 20.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.01)
+
+
+def metric(url: str, name: str) -> float:
+    """Read one value of /metrics; 0 where it is not there yet."""
+    for line in httpx.get(f"{url}/metrics", trust_env=False).text.splitlines():
+        if line.startswith(f"{name} "):
+            return float(line.rpartition(" ")[2])
+    return 0.0
 
 
 @pytest.fixture(scope="session")

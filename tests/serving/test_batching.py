@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from sumfit.errors import OverloadedError, ServiceError
-from sumfit.serving.batching import Batcher, Work
+from sumfit.serving.batching import Batch, Batcher, Work
 
 
 class Recorder:
@@ -22,10 +21,10 @@ class Recorder:
         self.release = threading.Event()
         self.release.set()
 
-    def __call__(self, works: Sequence[Work]) -> list[Any]:
+    def __call__(self, batch: Batch) -> list[Any]:
         assert self.release.wait(10)
-        self.batches.append([work.payload for work in works])
-        return [work.payload * 10 for work in works]
+        self.batches.append([work.payload for work in batch.works])
+        return [work.payload * 10 for work in batch.works]
 
 
 def works(*payloads: int, key: str = "a") -> list[Work]:
@@ -94,7 +93,7 @@ def test_a_full_queue_refuses_and_says_how_full_it_is() -> None:
         await asyncio.sleep(0.05)
         assert batcher.n_waiting == 8
         assert not batcher.is_accepting
-        with pytest.raises(OverloadedError, match="8 texts are waiting and the queue holds 8"):
+        with pytest.raises(OverloadedError, match="8 texts of this client are waiting"):
             await batcher.submit(works(1), time_limit_s=5)
         run.release.set()
         await asyncio.gather(first, queued)
@@ -124,10 +123,11 @@ class Pace:
     def monotonic(self) -> float:
         return self.now
 
-    def __call__(self, batch: Sequence[Work]) -> list[Any]:
-        self.now += len(batch) * (self.left.pop(0) if len(self.left) > 1 else self.left[0])
+    def __call__(self, batch: Batch) -> list[Any]:
+        size = len(batch.works)
+        self.now += size * (self.left.pop(0) if len(self.left) > 1 else self.left[0])
         time.sleep(0.01)
-        return [None] * len(batch)
+        return [None] * size
 
 
 def test_a_request_that_could_not_be_done_in_time_is_refused_at_once(
@@ -157,11 +157,10 @@ def test_one_slow_batch_does_not_make_the_queue_refuse(monkeypatch: pytest.Monke
         batcher = make(run, queue_size=1000)
         await batcher.submit(works(1), time_limit_s=5)
         await batcher.submit(works(2), time_limit_s=5)  # counts as 0.05 s, a tenth of it at once
-        batcher._n_waiting = 100
+        monkeypatch.setattr(Batcher, "n_waiting", 100)
         assert batcher.retry_after_s() <= 2
         batcher.forget_pace()
         assert batcher.retry_after_s() == 1
-        batcher._n_waiting = 0
         await batcher.close(5)
 
     asyncio.run(scenario())
@@ -207,10 +206,10 @@ def test_the_time_limit_drops_waiting_work() -> None:
 
 def test_an_exception_reaches_its_requests_and_the_worker_goes_on() -> None:
     async def scenario() -> None:
-        def run(batch: Sequence[Work]) -> list[Any]:
-            if any(work.payload < 0 for work in batch):
+        def run(batch: Batch) -> list[Any]:
+            if any(work.payload < 0 for work in batch.works):
                 raise RuntimeError("broken")
-            return [work.payload for work in batch]
+            return [work.payload for work in batch.works]
 
         batcher = make(run)
         with pytest.raises(RuntimeError, match="broken"):
@@ -249,5 +248,107 @@ def test_closing_gives_up_after_its_time_limit() -> None:
         assert not await batcher.close(0.05)
         run.release.set()
         await stuck
+
+    asyncio.run(scenario())
+
+
+def test_clients_take_turns_however_many_requests_one_sends() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run, queue_size=1000, max_batch=2)
+        hog = [
+            asyncio.ensure_future(
+                batcher.submit(works(i, i, i, key=f"k{i}"), time_limit_s=5, client="hog")
+            )
+            for i in range(20)
+        ]
+        await asyncio.sleep(0.05)
+        other = [
+            asyncio.ensure_future(
+                batcher.submit(works(100 + i, key="o"), time_limit_s=5, client="other")
+            )
+            for i in range(4)
+        ]
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(*hog, *other)
+        places = [i for i, batch in enumerate(run.batches) if batch[0] >= 100]
+        assert places == [2, 4]  # every second one, from the turn after the one that was waiting
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_one_client_fills_its_part_of_the_queue_and_no_more() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run, queue_size=8, client_queue_size=5)
+        jobs = [asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5, client="first"))]
+        await asyncio.sleep(0.05)
+
+        def queue(n_works: int, client: str) -> None:
+            job = batcher.submit(works(*range(n_works)), time_limit_s=5, client=client)
+            jobs.append(asyncio.ensure_future(job))
+
+        queue(50, "hog")  # more than the queue holds, but nothing waits
+        await asyncio.sleep(0.05)
+        with pytest.raises(OverloadedError, match="50 texts of this client are waiting, and 5 of"):
+            await batcher.submit(works(1), time_limit_s=5, client="hog")
+        assert batcher.is_accepting
+        queue(3, "other")
+        await asyncio.sleep(0.05)
+        assert not batcher.is_accepting
+        with pytest.raises(OverloadedError, match="53 texts are waiting and the queue holds 8"):
+            await batcher.submit(works(1), time_limit_s=5, client="third")
+        run.release.set()
+        await asyncio.gather(*jobs)
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_client_whose_texts_take_long_gets_small_batches_of_its_own() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+
+        def slow_run(batch: Batch) -> list[Any]:
+            if batch.works[0].payload == 1:
+                time.sleep(0.3 * len(batch.works))
+            return run(batch)
+
+        batcher = make(slow_run, queue_size=100, max_batch=4)
+        hog = asyncio.ensure_future(batcher.submit(works(*[1] * 8), time_limit_s=20, client="hog"))
+        await asyncio.sleep(0.05)
+        await batcher.submit(works(*[2] * 8), time_limit_s=20, client="other")
+        await hog
+        sizes = [len(batch) for batch in run.batches if batch[0] == 1]
+        assert sizes[0] == 4
+        assert set(sizes[1:]) == {1}
+        assert all(len(set(batch)) == 1 for batch in run.batches[2:])
+        await batcher.close(20)
+
+    asyncio.run(scenario())
+
+
+def test_a_newcomer_is_told_of_the_wait_before_its_turn_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario() -> None:
+        run = Pace(1.0)
+        monkeypatch.setattr("sumfit.serving.batching.time", run)
+        batcher = make(run, queue_size=1000, client_queue_size=500, max_batch=1)
+        await batcher.submit(works(1), time_limit_s=50, client="hog")
+        hog = asyncio.ensure_future(
+            batcher.submit(works(*range(100)), time_limit_s=500, client="hog")
+        )
+        await asyncio.sleep(0)
+        with pytest.raises(OverloadedError, match="99 texts come before it"):
+            await batcher.submit(works(1), time_limit_s=5, client="hog")
+        assert await batcher.submit(works(1), time_limit_s=5, client="other") == [None]
+        hog.cancel()
+        await asyncio.gather(hog, return_exceptions=True)
+        await batcher.close(5)
 
     asyncio.run(scenario())

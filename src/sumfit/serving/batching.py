@@ -3,11 +3,12 @@
 Owns the queue, its fairness, cancellation and time limits. Does not own what a call does: it is
 given a function from texts and options to results.
 
-Texts of all requests wait in one queue of bounded size. A free worker thread takes texts of the
-request whose turn it is, and fills its batch with texts of other requests that ask for the same
-thing; requests take turns, so a request with thousands of texts delays the others by at most one
-batch per worker. There is no timer: batches form while the workers are busy, and a lone request
-never waits for company.
+Texts of all requests wait in one queue of bounded size, of which one client has a share at most. A
+free worker thread takes texts of the client whose turn it is, and fills its batch with texts of
+other requests that ask for the same thing. Clients take turns, and so do the requests of one
+client, so thousands of texts delay the others by at most one batch per worker; and a client whose
+texts take long gets small batches. There is no timer: batches form while the workers are busy, and
+a lone request never waits for company.
 """
 
 from __future__ import annotations
@@ -15,18 +16,22 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sumfit.errors import OverloadedError, ServiceError
 
-__all__ = ["Batcher", "Work"]
+__all__ = ["Batch", "Batcher", "Work"]
 
 _OUTLIER = 5.0  # a batch counts as at most so many times the mean, so that one cannot shut the door
 _SMOOTHING = 0.1  # weight of the newest batch in the running mean of seconds per text
+_CLIENT_SMOOTHING = 0.5  # the same for the texts of one client, which may change at once
+_BATCH_S = 0.5  # what a batch should take at most, so that the next client's turn comes soon
+_MAX_PACES = 1024  # clients whose pace is remembered
+_STUCK_AFTER_S = 1.0  # work that is so late does not heed its time limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class Work:
 class _Job:
     """The works of one request that have not been given to a worker, and their results."""
 
+    client: str
+    deadline: float
     waiting: deque[tuple[int, Work]]
     results: list[Any]
     done: asyncio.Future[list[Any]]
@@ -53,16 +60,63 @@ class _Job:
     is_cancelled: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class _Client:
+    """Requests of one client that have works waiting, in the order of their turns."""
+
+    jobs: deque[_Job] = field(default_factory=deque)
+    n_waiting: int = 0
+
+
+class Batch:
+    """Works of equal keys in the hands of one worker."""
+
+    def __init__(self, items: Sequence[tuple[_Job, int, Work]]) -> None:
+        """Note whose works they are.
+
+        Args:
+            items: Each work with its request and its place there.
+        """
+        self._items = items
+        # After the last of these nobody waits any more.
+        self._deadline = max(job.deadline for job, _, _ in items)
+
+    @property
+    def items(self) -> Sequence[tuple[_Job, int, Work]]:
+        """Each work with its request and its place there."""
+        return self._items
+
+    @property
+    def works(self) -> list[Work]:
+        """What to do."""
+        return [work for _, _, work in self._items]
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody still waits for a result; may be asked from any thread."""
+        return any(not job.is_cancelled for job, _, _ in self._items)
+
+    @property
+    def seconds_left(self) -> float:
+        """Time until the last request in it has run out of it; below 0 afterwards."""
+        return self._deadline - time.monotonic()
+
+    def drop_cancelled(self) -> None:
+        """Leave out works whose request has ended before they were begun."""
+        self._items = [item for item in self._items if not item[0].is_cancelled]
+
+
 class Batcher:
     """Run works of many requests in shared batches, in a bounded number of threads."""
 
     def __init__(
         self,
-        run: Callable[[Sequence[Work]], Sequence[Any]],
+        run: Callable[[Batch], Sequence[Any]],
         *,
         n_workers: int,
         max_batch: int,
         queue_size: int,
+        client_queue_size: int | None = None,
         on_batch: Callable[[int, float], None] | None = None,
     ) -> None:
         """Prepare a queue; it starts with the first submission.
@@ -73,46 +127,67 @@ class Batcher:
             max_batch: Most works a call gets.
             queue_size: Most works that may wait. A request larger than that is accepted only
                 when nothing waits.
+            client_queue_size: Most works of one client that may wait, and so many of a larger
+                request count for the queue; ``None`` for as many as the queue holds.
             on_batch: Called on the event loop with the size of each batch and its seconds.
         """
         self._run = run
         self._n_workers = n_workers
         self._max_batch = max_batch
         self._queue_size = queue_size
+        self._client_queue_size = client_queue_size or queue_size
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sumfit-worker")
-        self._jobs: deque[_Job] = deque()
-        self._n_waiting = 0
-        self._n_running = 0
+        self._clients: OrderedDict[str, _Client] = OrderedDict()  # the first one's turn is next
+        self._running: set[Batch] = set()
         self._seconds_per_work = 0.0
+        self._paces: OrderedDict[str, float] = OrderedDict()  # seconds per work of a client
         self._is_closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def n_waiting(self) -> int:
         """Works that no worker has taken."""
-        return self._n_waiting
+        return sum(client.n_waiting for client in self._clients.values())
 
     @property
     def n_running(self) -> int:
         """Batches being worked on."""
-        return self._n_running
+        return len(self._running)
+
+    @property
+    def n_stuck(self) -> int:
+        """Batches that are worked on though the time of all their requests has long run out."""
+        return sum(batch.seconds_left < -_STUCK_AFTER_S for batch in self._running)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether no worker can take anything, since all are at work that is out of time."""
+        return self.n_stuck >= self._n_workers
 
     @property
     def is_accepting(self) -> bool:
-        """Whether a small request would be accepted now."""
-        return not self._is_closed and self.n_waiting < self._queue_size
+        """Whether a small request of a new client would be accepted now."""
+        return not self._is_closed and self._n_counted < self._queue_size
+
+    @property
+    def _n_counted(self) -> int:
+        """Works waiting, of each client no more than its share."""
+        share = self._client_queue_size
+        return sum(min(client.n_waiting, share) for client in self._clients.values())
 
     def forget_pace(self) -> None:
         """Measure the pace anew, for example after a warm-up that compiled something."""
         self._seconds_per_work = 0.0
+        self._paces.clear()
 
     def retry_after_s(self) -> int:
         """Seconds until the queue should have room, at least 1, from the measured pace."""
-        backlog_s = self.n_waiting * self._seconds_per_work / self._n_workers
-        return max(1, math.ceil(min(backlog_s, 3600.0)))
+        return max(1, math.ceil(min(self._seconds_of(self.n_waiting), 3600.0)))
 
-    async def submit(self, works: Sequence[Work], *, time_limit_s: float) -> list[Any]:
+    async def submit(
+        self, works: Sequence[Work], *, time_limit_s: float, client: str = ""
+    ) -> list[Any]:
         """Wait for the results of one request.
 
         If the caller is cancelled, or the time limit runs out, works that no worker has taken
@@ -121,6 +196,7 @@ class Batcher:
         Args:
             works: What to do, at least one.
             time_limit_s: Longest to wait, in seconds.
+            client: Who asks; requests of one client share its turns and its part of the queue.
 
         Returns:
             One result per work, in order.
@@ -132,15 +208,18 @@ class Batcher:
         """
         if self._is_closed:
             raise ServiceError("the server is stopping; send the request to another one")
-        self._check_room(len(works), time_limit_s)
+        self._check_room(client, len(works), time_limit_s)
         job = _Job(
+            client=client,
+            deadline=time.monotonic() + time_limit_s,
             waiting=deque(enumerate(works)),
             results=[None] * len(works),
             done=asyncio.get_running_loop().create_future(),
             n_missing=len(works),
         )
-        self._jobs.append(job)
-        self._n_waiting += len(works)
+        queue = self._clients.setdefault(client, _Client())
+        queue.jobs.append(job)
+        queue.n_waiting += len(works)
         self._fill_workers()
         try:
             return await asyncio.wait_for(job.done, time_limit_s)
@@ -158,89 +237,130 @@ class Batcher:
         """
         self._is_closed = True
         deadline = time.monotonic() + time_limit_s
-        while (self._jobs or self._tasks) and time.monotonic() < deadline:
+        while (self._clients or self._tasks) and time.monotonic() < deadline:
             await asyncio.sleep(0.01)
-        finished = not self._jobs and not self._tasks
+        finished = not self._clients and not self._tasks
         self._pool.shutdown(wait=finished, cancel_futures=True)
         return finished
 
-    def _check_room(self, n_works: int, time_limit_s: float) -> None:
-        waiting = self.n_waiting
-        if waiting and waiting + n_works > self._queue_size:
+    def _seconds_of(self, n_works: int) -> float:
+        return n_works * self._seconds_per_work / self._n_workers
+
+    def _check_room(self, client: str, n_works: int, time_limit_s: float) -> None:
+        own = self._clients[client].n_waiting if client in self._clients else 0
+        share = self._client_queue_size
+        again = f"try again in {self.retry_after_s()} s"
+        if own and own + n_works > share:
             raise OverloadedError(
-                f"{waiting} texts are waiting and the queue holds {self._queue_size}; "
-                f"try again in {self.retry_after_s()} s"
+                f"{own} texts of this client are waiting, and {share} of one client may; {again}"
             )
-        expected_s = waiting * self._seconds_per_work / self._n_workers
+        counted = self._n_counted
+        if counted and counted - min(own, share) + min(own + n_works, share) > self._queue_size:
+            raise OverloadedError(
+                f"{self.n_waiting} texts are waiting and the queue holds {self._queue_size}; "
+                f"{again}"
+            )
+        before = self._n_before(client, own + n_works)
+        expected_s = self._seconds_of(before)
         if expected_s > time_limit_s:
             raise OverloadedError(
-                f"{waiting} texts are waiting, about {expected_s:.0f} s of work, and a request "
-                f"may take {time_limit_s:g} s; try again in {self.retry_after_s()} s"
+                f"{before} texts come before it, about {expected_s:.0f} s of work, and a request "
+                f"may take {time_limit_s:g} s; {again}"
             )
 
+    def _n_before(self, client: str, n_works: int) -> int:
+        """Works that are done before the last of so many of a client is begun, by the turns."""
+        most = self._max_batch * math.ceil(n_works / self._max_batch)
+        return sum(
+            queue.n_waiting if name == client else min(queue.n_waiting, most)
+            for name, queue in self._clients.items()
+        )
+
     def _fill_workers(self) -> None:
-        while self._n_running < self._n_workers:
+        while self.n_running < self._n_workers and self._clients:
             batch = self._next_batch()
-            if not batch:
-                return
-            self._n_running += 1
+            self._running.add(batch)
             task = asyncio.get_running_loop().create_task(self._work(batch))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _next_batch(self) -> list[tuple[_Job, int, Work]]:
-        while self._jobs and not self._jobs[0].waiting:
-            self._jobs.popleft()
-        if not self._jobs:
-            return []
-        key = self._jobs[0].waiting[0][1].key
-        batch: list[tuple[_Job, int, Work]] = []
+    def _next_batch(self) -> Batch:
+        name, first = next(iter(self._clients.items()))
+        key = first.jobs[0].waiting[0][1].key
         # Spread what waits over all workers instead of giving the first one everything.
-        size = min(self._max_batch, math.ceil(self.n_waiting / self._n_workers))
-        for job in self._jobs:
-            while job.waiting and job.waiting[0][1].key == key and len(batch) < size:
-                index, work = job.waiting.popleft()
-                batch.append((job, index, work))
-            if len(batch) == size:
-                break
-        self._jobs.rotate(-1)
-        self._n_waiting -= len(batch)
-        return batch
+        size = min(self._batch_size_of(name), math.ceil(self.n_waiting / self._n_workers))
+        items: list[tuple[_Job, int, Work]] = []
+        for other, queue in self._clients.items():
+            if len(items) < min(size, self._batch_size_of(other)):
+                _take(queue, key, size - len(items), items)
+        self._clients.move_to_end(name)
+        first.jobs.rotate(-1)
+        for job in {id(job): job for job, _, _ in items}.values():
+            self._drop_if_empty(job)
+        return Batch(items)
 
-    async def _work(self, batch: list[tuple[_Job, int, Work]]) -> None:
+    def _batch_size_of(self, client: str) -> int:
+        """Works of a client that a batch may hold, by how long its works have taken."""
+        pace = self._paces.get(client, 0.0)
+        return max(1, min(self._max_batch, int(_BATCH_S / pace))) if pace else self._max_batch
+
+    async def _work(self, batch: Batch) -> None:
         loop = asyncio.get_running_loop()
         start = time.monotonic()
-        live = [(job, index, work) for job, index, work in batch if not job.is_cancelled]
+        batch.drop_cancelled()
+        items = batch.items
         try:
-            if live:
-                works = [work for _, _, work in live]
-                results = await loop.run_in_executor(self._pool, self._run, works)
-                for (job, index, _), result in zip(live, results, strict=True):
+            if items:
+                results = await loop.run_in_executor(self._pool, self._run, batch)
+                for (job, index, _), result in zip(items, results, strict=True):
                     _deliver(job, index, result)
         except Exception as error:  # the request gets it; the worker lives on
-            for job, _, _ in live:
+            for job, _, _ in items:
                 if not job.done.done():
                     job.done.set_exception(error)
         finally:
-            seconds = time.monotonic() - start
-            self._n_running -= 1
-            if live:
-                self._note(len(live), seconds)
+            self._running.discard(batch)
+            if items:
+                self._note(batch, time.monotonic() - start)
             self._fill_workers()
 
-    def _note(self, size: int, seconds: float) -> None:
+    def _note(self, batch: Batch, seconds: float) -> None:
+        size = len(batch.items)
         old = self._seconds_per_work
         pace = min(seconds / size, _OUTLIER * old) if old else seconds / size
         self._seconds_per_work = old + _SMOOTHING * (pace - old) if old else pace
+        for client in {job.client for job, _, _ in batch.items}:
+            before = self._paces.pop(client, seconds / size)
+            self._paces[client] = before + _CLIENT_SMOOTHING * (seconds / size - before)
+        while len(self._paces) > _MAX_PACES:
+            self._paces.popitem(last=False)
         if self._on_batch is not None:
             self._on_batch(size, seconds)
 
     def _forget(self, job: _Job) -> None:
         job.is_cancelled = True
-        self._n_waiting -= len(job.waiting)
-        job.waiting.clear()
-        if job in self._jobs:
-            self._jobs.remove(job)
+        if job.waiting:
+            self._clients[job.client].n_waiting -= len(job.waiting)
+            job.waiting.clear()
+            self._drop_if_empty(job)
+
+    def _drop_if_empty(self, job: _Job) -> None:
+        queue = self._clients[job.client]
+        if not job.waiting:
+            queue.jobs.remove(job)
+        if not queue.jobs:
+            del self._clients[job.client]
+
+
+def _take(queue: _Client, key: Hashable, n_works: int, items: list[tuple[_Job, int, Work]]) -> None:
+    """Move up to so many works with a key from the requests of a client to a batch."""
+    left = n_works
+    for job in queue.jobs:
+        while left and job.waiting and job.waiting[0][1].key == key:
+            index, work = job.waiting.popleft()
+            items.append((job, index, work))
+            queue.n_waiting -= 1
+            left -= 1
 
 
 def _deliver(job: _Job, index: int, result: Any) -> None:

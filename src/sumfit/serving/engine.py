@@ -13,12 +13,14 @@ from typing import Any, Protocol
 
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
-from sumfit.serving.batching import Work
+from sumfit.serving.batching import Batch, Work
 from sumfit.serving.errors import error_type, from_sumfit_error
 from sumfit.serving.fields import PLAIN_FIELDS
 from sumfit.serving.schemas import LENGTH_FIELDS
 
 __all__ = ["SummarizerLike", "graph_work", "limits_work", "reply_of", "run_works", "text_works"]
+
+_LEAST_S = 0.01  # of a search whose time is up; its result is thrown away
 
 
 class SummarizerLike(Protocol):
@@ -87,52 +89,77 @@ def graph_work(text: str, options: Mapping[str, Any]) -> Work:
     return Work(key=("graph", object()), payload=(text, {}, dict(options)))
 
 
-def run_works(summarizer: SummarizerLike, works: Sequence[Work]) -> list[Any]:
+def run_works(summarizer: SummarizerLike, batch: Batch) -> list[Any]:
     """Call the summarizer once for works that share a key.
 
     Args:
         summarizer: The model.
-        works: Works of equal keys.
+        batch: Works of equal keys; the time that is left for it bounds the searches.
 
     Returns:
         One result per work; an error of the library is a result as well, so that one request's
         mistake does not reach another's.
     """
+    return _run(summarizer, batch.works, batch)
+
+
+def _run(summarizer: SummarizerLike, works: Sequence[Work], batch: Batch) -> list[Any]:
     kind = works[0].key[0]  # type: ignore[index]
     text, _, rest = works[0].payload
     try:
         if kind == "graph":
-            return [summarizer.inspect(text, **rest)]
+            return [summarizer.inspect(text, **_in_time(rest, 1, batch))]
         if kind == "limits":
+            rest = _in_time(rest, _n_limits(rest), batch)
             return [list(summarizer(text, on_error="return", **rest))]
-        return _run_texts(summarizer, works)
+        return _run_texts(summarizer, works, _in_time(rest, len(works), batch))
     except SumfitError as error:
         if len(works) == 1:
             return [error]
-        return [run_works(summarizer, [work])[0] for work in works]
+        return [_run(summarizer, [work], batch)[0] for work in works]
 
 
-def _run_texts(summarizer: SummarizerLike, works: Sequence[Work]) -> list[Any]:
+def _run_texts(
+    summarizer: SummarizerLike, works: Sequence[Work], rest: Mapping[str, Any]
+) -> list[Any]:
     texts = [work.payload[0] for work in works]
-    rest = works[0].payload[2]
     names = works[0].payload[1]
     lengths = {name: [work.payload[1][name] for work in works] for name in names}
     return list(summarizer(texts, on_error="return", **lengths, **rest))
 
 
+def _in_time(rest: Mapping[str, Any], n_searches: int, batch: Batch) -> dict[str, Any]:
+    """Share the time that is left among the searches: a call is not stopped half-way."""
+    share_s = max(_LEAST_S, batch.seconds_left / max(1, n_searches))
+    return {**rest, "time_limit_s": min(rest.get("time_limit_s", math.inf), share_s)}
+
+
+def _n_limits(rest: Mapping[str, Any]) -> int:
+    lists = [value for value in rest.values() if isinstance(value, list) and value]
+    return max((len(value) for value in lists if isinstance(value[0], int)), default=1)
+
+
 def reply_of(summary: Summary) -> dict[str, Any]:
-    """Turn a summary into JSON types; numbers that JSON lacks become null.
+    """Turn a summary into JSON types.
 
     Args:
         summary: A result, with or without a text.
 
     Returns:
-        The fields of `SummaryReply`.
+        The fields of `SummaryReply`; ``log_prob`` and ``score`` are ``None`` where the text is
+        not the model's, ``gap`` where no bound is known.
+
+    Raises:
+        ValueError: If the model's own text has no probability, which is a fault of the server.
     """
     reply: dict[str, Any] = {name: getattr(summary, name) for name in PLAIN_FIELDS}
-    for name in ("log_prob", "score", "gap"):
+    is_scored = summary.error is None and summary.origin == "model"
+    for name in ("log_prob", "score"):
         value = float(getattr(summary, name))
+        if is_scored and not math.isfinite(value):
+            raise ValueError(f"{name} of a summary of the model is {value}")
         reply[name] = value if math.isfinite(value) else None
+    reply["gap"] = None if summary.gap == math.inf else float(summary.gap)
     if summary.alternatives:
         reply["alternatives"] = [reply_of(other) for other in summary.alternatives]
     if summary.error is not None:

@@ -14,7 +14,7 @@ from fastapi.responses import PlainTextResponse
 
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
-from sumfit.serving.bodies import CheckedRoute
+from sumfit.serving.bodies import checked_route
 from sumfit.serving.engine import graph_work, limits_work, reply_of, text_works
 from sumfit.serving.errors import Problem, from_sumfit_error
 from sumfit.serving.graph import graph_reply
@@ -42,17 +42,21 @@ __all__ = [
 ]
 
 _CAUSES = {
-    400: "The body is not JSON.",
+    400: "The request is no valid HTTP, or its body no JSON.",
     401: "An API key is needed, or not known.",
     408: "The body came too slowly.",
     413: "The body is too large, or holds too many texts.",
     415: "The body is not declared as JSON, or is compressed.",
+    403: "A web page of another origin asks.",
     421: "The host name is not served here.",
-    422: "A field is unknown, wrong, there twice, or in conflict; or no summary fits.",
+    422: "A field is unknown, wrong, there twice, nested too deep, or in conflict; or no summary "
+    "fits.",
     429: "The queue is full; see Retry-After.",
     431: "Address and headers are too large.",
     500: "The server failed.",
-    503: "The server is starting or stopping.",
+    501: "A Transfer-Encoding other than chunked.",
+    503: "The server is starting, stopping or short of memory, connections or workers; see "
+    "Retry-After.",
     504: "The request's time ran out.",
 }
 ERROR_REPLIES: dict[int | str, dict[str, Any]] = {
@@ -74,7 +78,8 @@ def api_router(service: Service) -> APIRouter:
     Returns:
         A router to include in the application.
     """
-    router = APIRouter(responses=ERROR_REPLIES, route_class=CheckedRoute)
+    checked = checked_route(service.options.max_texts)
+    router = APIRouter(responses=ERROR_REPLIES, route_class=checked)
     _add_summarize(router, service)
     _add_graph(router, service)
     _add_model(router, service)
@@ -115,6 +120,7 @@ async def _many(
             kind="too_many_texts",
             param="texts",
         )
+    _check_n_results(len(texts), options, service)
     results = await service.run(request, text_works(texts, options))
     for result in results:
         if isinstance(result, SumfitError):  # the options themselves are wrong, for all texts
@@ -135,13 +141,25 @@ async def _limits(
             kind="too_many_limits",
             param="limits",
         )
-    # One call cannot be stopped half-way: share the request's time among its limits.
-    share_s = service.options.time_limit_s / max(1, n_limits)
-    options = {**options, "time_limit_s": min(options["time_limit_s"], share_s)}
+    _check_n_results(max(1, n_limits), options, service)
     (result,) = await service.run(request, [limits_work(text, options)])
     if isinstance(result, SumfitError):
         raise from_sumfit_error(result)
     return _list_response(service, result)
+
+
+def _check_n_results(n_summaries: int, options: Mapping[str, Any], service: Service) -> None:
+    """Bound the reply, which is made whole before it is sent."""
+    n_best = options.get("n_best", 1)
+    most = service.options.max_results
+    if n_summaries * n_best > most:
+        raise Problem(
+            413,
+            f"{n_summaries} summaries with n_best={n_best} are {n_summaries * n_best} candidates, "
+            f"and a reply may have {most}; send several requests",
+            kind="too_many_results",
+            param="n_best",
+        )
 
 
 def _add_graph(router: APIRouter, service: Service) -> None:
@@ -175,6 +193,7 @@ def _add_model(router: APIRouter, service: Service) -> None:
         limits = {
             "max_texts": service.options.max_texts,
             "max_limits": service.options.max_limits,
+            "max_results": service.options.max_results,
             "max_n_best": service.options.max_n_best,
             "max_body_bytes": service.options.max_body_bytes,
             "time_limit_s": service.options.time_limit_s,
@@ -191,8 +210,7 @@ def _add_probes(router: APIRouter, service: Service) -> None:
     @router.head("/readyz", include_in_schema=False)
     @router.get("/readyz", summary="Whether a request would be served now")
     async def readyz() -> Response:
-        if not service.is_ready:
-            raise Problem(503, "the model is warming up or stopping", kind="not_ready")
+        service.check_ready()
         if not service.batcher.is_accepting:
             wait_s = service.batcher.retry_after_s()
             raise Problem(503, "the queue is full", kind="overloaded", retry_after_s=wait_s)
