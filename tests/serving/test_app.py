@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import socket
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -146,7 +147,9 @@ def test_one_text_at_several_limits_gives_one_summary_each(
         ({"text": TEXT, "max_chars": 9, "n_best": 51}, 422, "invalid_request", "n_best", "50 at m"),
         ({"text": TEXT, "max_chars": 9, "rerank": "/etc"}, 422, "invalid_request", "rerank", "mbr"),
         ({"text": TEXT, "max_chars": 9, "rerank": "neural"}, 422, "config", None, "no reranker of"),
-        ({"text": TEXT, "ratio": float("inf")}, 422, "invalid_request", "ratio", "finite"),
+        ({"text": TEXT, "ratio": float("inf")}, 400, "malformed_json", None, "Infinity is no JSON"),
+        ({"text": TEXT, "ratio": float("nan")}, 400, "malformed_json", None, "NaN is no JSON"),
+        ({"text": TEXT, "seed": -1}, 422, "invalid_request", "seed", "greater than or equal to 0"),
     ],
 )
 def test_a_wrong_request_is_refused_by_name(
@@ -178,6 +181,13 @@ def test_too_many_texts_limits_and_choices_are_refused(server_summarizer: Summar
         error = error_of(post(client, {"text": TEXT, "unit": "chars", "limits": [9, 8, 7, 6]}))
         assert (error["type"], error["param"]) == ("too_many_limits", "limits")
         assert client.get("/v1/model").json()["limits"]["max_texts"] == 3
+    options = ServerOptions(port=0, max_results=10)
+    with running(server_summarizer, options) as url, httpx.Client(base_url=url) as client:
+        body = {"texts": [TEXT] * 4, "max_chars": 40, "n_best": 3}
+        error = error_of(post(client, body))
+        assert (error["type"], error["param"]) == ("too_many_results", "n_best")
+        assert "are 12 candidates, and a reply may have 10" in error["message"]
+        assert post(client, {**body, "n_best": 2}).status_code == 200
 
 
 def test_the_model_is_described(client: httpx.Client) -> None:
@@ -295,6 +305,18 @@ def test_every_response_has_the_security_headers_and_no_cors(client: httpx.Clien
         assert "server" not in headers
 
 
+def test_a_preflight_of_another_origin_is_refused_in_the_one_shape(
+    server_summarizer: Summarizer,
+) -> None:
+    options = ServerOptions(port=0, cors_origins=("https://a.example",))
+    headers = {"origin": "https://b.example", "access-control-request-method": "POST"}
+    with running(server_summarizer, options) as url:
+        response = httpx.options(f"{url}/v1/summarize", headers=headers)
+    assert response.status_code == 403
+    assert set(response.json()["error"]) == {"type", "message", "param", "request_id"}
+    assert "access-control-allow-origin" not in response.headers
+
+
 def test_cors_is_for_the_origins_named(server_summarizer: Summarizer) -> None:
     options = ServerOptions(port=0, cors_origins=("https://a.example",))
     with running(server_summarizer, options) as url:
@@ -330,6 +352,74 @@ def test_a_foreign_host_name_is_refused_on_loopback(client: httpx.Client) -> Non
         assert response.status_code == status
     error = error_of(client.get("/v1/model", headers={"host": "evil.example"}))
     assert "does not answer to the name 'evil.example'" in error["message"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "[::1]evil.com",
+        "[::1]:80evil.com",
+        "127.0.0.1:80@evil.com",
+        "127.0.0.1:",
+        "127.0.0.1:x",
+        "127.0.0.1:123456",
+        "127.0.0.1 ",
+        "localhost.evil.com",
+        "localhost,evil.com",
+        "localhost/",
+        "user@localhost",
+        "::1",
+        "[::1",
+        "",
+    ],
+)
+def test_a_host_is_a_name_and_perhaps_a_port_and_no_more(live_url: str, name: str) -> None:
+    raw = f"GET /v1/model HTTP/1.1\r\nhost: {name}\r\nconnection: close\r\n\r\n"
+    port = int(live_url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(raw.encode())
+        status = connection.recv(65536)[9:12]
+    assert status == (b"200" if name == "127.0.0.1 " else b"421")  # blanks around it are no part
+
+
+def test_a_server_for_any_name_still_wants_one_that_is_well_formed(
+    server_summarizer: Summarizer,
+) -> None:
+    options = ServerOptions(port=0, allowed_hosts=("*",))
+    with running(server_summarizer, options) as url, httpx.Client(base_url=url) as client:
+        for name, status in (("a.example:8", 200), ("a.example:8@b", 421), ("a b", 421)):
+            assert client.get("/v1/model", headers={"host": name}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "http://localhost:8077"}, 200),
+        ({"origin": "https://LOCALHOST:8077"}, 200),
+        ({"origin": "http://localhost"}, 403),
+        ({"origin": "http://localhost:8077@evil.com"}, 403),
+        ({"origin": "http://localhost:8077.evil.com"}, 403),
+        ({"origin": "http://evil.com"}, 403),
+        ({"origin": "http://evil.com", "sec-fetch-site": "cross-site"}, 403),
+        ({"origin": "http://evil.com", "sec-fetch-site": "same-origin"}, 200),  # behind a proxy
+        ({"origin": "null"}, 403),
+        ({"origin": ""}, 403),
+        ({}, 200),
+    ],
+)
+def test_pages_of_other_sites_may_not_send_requests(
+    client: httpx.Client, headers: dict[str, str], status: int
+) -> None:
+    body = {"text": TEXT, "max_chars": 40}
+    response = client.post(
+        "/v1/summarize", json=body, headers={"host": "localhost:8077", **headers}
+    )
+    assert response.status_code == status
+    if status == 403:
+        assert (error_of(response)["type"], error_of(response)["param"]) == (
+            "wrong_origin",
+            "origin",
+        )
 
 
 def test_probes_are_answered_under_any_name(server_summarizer: Summarizer) -> None:
@@ -423,14 +513,15 @@ def test_a_long_search_is_cut_off_with_a_gap(server_summarizer: Summarizer) -> N
 
     class Timed(SlowSummarizer):
         def __call__(self, texts: Any, /, **options: Any) -> Any:
-            seen.append(options.pop("time_limit_s", 0))
+            seen.append(round(options.pop("time_limit_s", 0), 1))
             return server_summarizer(texts, **options)
 
-    options = ServerOptions(port=0, time_limit_s=4, search_time_limit_s=0.5)
+    options = ServerOptions(port=0, time_limit_s=4, search_time_limit_s=1.5)
     with running(Timed(), options) as url, httpx.Client(base_url=url) as client:
         seen.clear()
         post(client, {"text": TEXT, "max_chars": 40})
-        post(client, {"text": TEXT, "unit": "chars", "limits": [20] * 16})
-        assert seen == [0.5, 0.25]
+        post(client, {"text": TEXT, "unit": "chars", "limits": [20] * 20})
+        # What is left of the four seconds, shared among the limits.
+        assert seen == [1.5, 0.2]
         error = error_of(post(client, {"text": TEXT, "max_chars": 40, "time_limit_s": 900}))
         assert error["type"] == "unknown_field"

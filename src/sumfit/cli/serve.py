@@ -42,11 +42,18 @@ class ServerFlags:
     )
     queue_size: Annotated[int, _limit("Texts that may wait.")] = _DEFAULT.queue_size
     max_batch: Annotated[int, _limit("Texts that a thread takes at once.")] = _DEFAULT.max_batch
+    client_share: Annotated[
+        float, _limit("Part of queue, connections and memory that one client address may have.")
+    ] = _DEFAULT.client_share
     time_limit: Annotated[float, _limit("Seconds a request may take.")] = _DEFAULT.time_limit_s
     search_time_limit: Annotated[
         float, _limit("Seconds for one summary's search; then the best so far.")
     ] = _DEFAULT.search_time_limit_s
     max_body_bytes: Annotated[int, _limit("Largest request.")] = _DEFAULT.max_body_bytes
+    max_held_bytes: Annotated[
+        int, _limit("All requests together; 0 for six times the largest.")
+    ] = _DEFAULT.max_held_bytes
+    max_connections: Annotated[int, _limit("Open connections.")] = _DEFAULT.max_connections
     max_texts: Annotated[int, _limit("Most texts in a request.")] = _DEFAULT.max_texts
     api_keys_file: Annotated[
         str | None,
@@ -56,6 +63,11 @@ class ServerFlags:
         None
     )
     allowed_host: Annotated[list[str] | None, _access("Host name to answer to, * for any.")] = None
+
+    trusted_proxy: Annotated[
+        list[str] | None,
+        _access("Address or network of a proxy that says who asks; repeatable."),
+    ] = None
 
     def options(self) -> ServerOptions:
         """The same for the library.
@@ -69,13 +81,17 @@ class ServerFlags:
             workers=self.workers,
             max_batch=self.max_batch,
             queue_size=self.queue_size,
+            client_share=self.client_share,
             time_limit_s=self.time_limit,
             search_time_limit_s=self.search_time_limit,
             max_body_bytes=self.max_body_bytes,
+            max_held_bytes=self.max_held_bytes,
+            max_connections=self.max_connections,
             max_texts=self.max_texts,
             api_keys=read_api_keys(self.api_keys_file),
             cors_origins=tuple(self.cors_origin or ()),
             allowed_hosts=tuple(self.allowed_host or ()),
+            trusted_proxies=tuple(self.trusted_proxy or ()),
         )
 
 

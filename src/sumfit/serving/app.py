@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from pydantic import BaseModel
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
@@ -108,7 +110,7 @@ def _middleware(options: ServerOptions, metrics: Metrics) -> list[Middleware]:
         layers.insert(
             0,
             Middleware(
-                CORSMiddleware,
+                _Cors,
                 allow_origins=list(options.cors_origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["authorization", "content-type", "x-api-key", "x-request-id"],
@@ -116,6 +118,22 @@ def _middleware(options: ServerOptions, metrics: Metrics) -> list[Middleware]:
             ),
         )
     return layers
+
+
+class _Cors(CORSMiddleware):
+    """Starlette's, whose refusals have the shape of all errors."""
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        response = super().preflight_response(request_headers)
+        if response.status_code < 400:
+            return response
+        problem = Problem(
+            403,
+            "a page of this origin may not send such a request; the server's operator can allow "
+            "origins with --cors-origin",
+            param="origin",
+        )
+        return Response(problem.body(uuid.uuid4().hex), problem.status, problem.headers())
 
 
 def _lifespan(service: Service) -> Any:

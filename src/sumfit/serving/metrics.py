@@ -66,20 +66,24 @@ class Metrics:
             buckets=_LATENCY_BUCKETS_S,
             registry=self.registry,
         )
+        self.cut_off = Counter(
+            "sumfit_cut_off_connections",
+            "Connections closed because the client was too slow.",
+            ["reason"],
+            registry=self.registry,
+        )
         info = Gauge("sumfit_build_info", "Version of sumfit.", ["version"], registry=self.registry)
         info.labels(version=__version__).set(1)
 
-    def watch_queue(self, n_waiting: Callable[[], int], n_running: Callable[[], int]) -> None:
-        """Report the queue whenever metrics are read.
+    def watch(self, name: str, description: str, value: Callable[[], float]) -> None:
+        """Report a value as it is whenever metrics are read.
 
         Args:
-            n_waiting: Returns the texts waiting for a worker.
-            n_running: Returns the batches being worked on.
+            name: Name of the metric.
+            description: What it is.
+            value: Returns it.
         """
-        waiting = Gauge("sumfit_queue_texts", "Texts waiting.", registry=self.registry)
-        waiting.set_function(n_waiting)
-        running = Gauge("sumfit_running_batches", "Calls of the model.", registry=self.registry)
-        running.set_function(n_running)
+        Gauge(name, description, registry=self.registry).set_function(value)
 
     def note_batch(self, size: int, seconds: float) -> None:
         """Count one call of the model.

@@ -6,6 +6,7 @@ Owns `ServerOptions` and its checks. Does not own what a request may ask for (`s
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ __all__ = ["MIN_KEY_CHARS", "ServerOptions", "read_api_keys"]
 
 MIN_KEY_CHARS = 16  # shorter keys can be guessed
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+")
+_HELD_BODIES = 6
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -31,19 +33,27 @@ class ServerOptions:
         workers: Threads that summarise; 0 for one per processor core.
         max_batch: Most texts that one worker takes at once.
         queue_size: Most texts waiting for a worker; more are answered 429.
-        time_limit_s: Longest a request may take from its arrival, in seconds.
+        client_share: Part of the queue, of the connections and of the memory for bodies that one
+            client address may have, above 0 and at most 1.
+        time_limit_s: Longest a request may take once its body has arrived, in seconds.
         search_time_limit_s: Longest that the search for one summary may take, in seconds; beyond
             it the best found so far is returned, with a gap instead of a proof.
         max_body_bytes: Largest request body.
+        max_held_bytes: Most bytes of all bodies and replies together; 0 for six times the largest
+            body.
+        max_connections: Most connections at a time.
         max_texts: Most texts in one request.
         max_limits: Most limits for one text in one request.
         max_n_best: Most candidates a request may ask for.
+        max_results: Most summaries and other candidates in one reply.
         read_time_limit_s: Longest a client may take to send its headers, and again its body.
+        write_time_limit_s: Longest that a client may leave unread what was sent, 64 KiB at most.
         shutdown_time_limit_s: Longest to wait for accepted requests when the server stops.
         api_keys: Accepted keys; empty means that none is asked for.
         cors_origins: Web origins that may call the API from a browser; empty means none.
         allowed_hosts: Values of the ``Host`` header that are served, ``("*",)`` for any; empty
             means the loopback names when ``host`` is loopback and any otherwise.
+        trusted_proxies: Addresses or networks of proxies whose ``X-Forwarded-For`` says who asks.
     """
 
     host: str = "127.0.0.1"
@@ -51,22 +61,36 @@ class ServerOptions:
     workers: int = 0
     max_batch: int = 16
     queue_size: int = 512
+    client_share: float = 0.75
     time_limit_s: float = 30.0
     search_time_limit_s: float = 2.0
     max_body_bytes: int = 8 * 1024 * 1024
+    max_held_bytes: int = 0
+    max_connections: int = 900
     max_texts: int = 10_000
     max_limits: int = 512
     max_n_best: int = 50
+    max_results: int = 20_000
     read_time_limit_s: float = 15.0
+    write_time_limit_s: float = 15.0
     shutdown_time_limit_s: float = 30.0
     api_keys: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"port must be between 0 and 65535, was {self.port}")
-        for name in ("max_batch", "queue_size", "max_body_bytes", "max_texts", "max_limits"):
+        for name in (
+            "max_batch",
+            "queue_size",
+            "max_body_bytes",
+            "max_connections",
+            "max_texts",
+            "max_limits",
+            "max_results",
+        ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
         checked_workers(self.workers, name="workers")
@@ -82,12 +106,30 @@ class ServerOptions:
                     "an allowed host must be a name or address without scheme, port and path, "
                     f"was {name!r}"
                 )
+        if not 0 < self.client_share <= 1:
+            raise ConfigError(
+                f"client_share must be above 0 and at most 1, was {self.client_share}"
+            )
+        if self.client_part(self.held_bytes) < self.max_body_bytes:
+            raise ConfigError(
+                f"max_held_bytes must be so large that one client's share of it holds a body of "
+                f"{self.max_body_bytes} bytes, was {self.max_held_bytes} with a share of "
+                f"{self.client_share:g}; raise it, or leave it 0"
+            )
+        for proxy in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError:
+                raise ConfigError(
+                    f"a trusted proxy must be an IP address or network, was {proxy!r}"
+                ) from None
         if self.max_n_best < 1:
             raise ConfigError(f"max_n_best must be at least 1, was {self.max_n_best}")
         for name in (
             "time_limit_s",
             "search_time_limit_s",
             "read_time_limit_s",
+            "write_time_limit_s",
             "shutdown_time_limit_s",
         ):
             if not 0 < getattr(self, name) < 86_400:
@@ -106,6 +148,22 @@ class ServerOptions:
     def n_workers(self) -> int:
         """Threads that summarise, with 0 resolved."""
         return checked_workers(self.workers, name="workers")
+
+    @property
+    def held_bytes(self) -> int:
+        """Most bytes of all bodies and replies together, with 0 resolved."""
+        return self.max_held_bytes or _HELD_BODIES * self.max_body_bytes
+
+    def client_part(self, whole: int) -> int:
+        """Compute what one client address may have of something.
+
+        Args:
+            whole: What there is.
+
+        Returns:
+            The client's share of it, at least 1.
+        """
+        return max(1, math.ceil(self.client_share * whole))
 
     @property
     def is_loopback(self) -> bool:

@@ -1,27 +1,25 @@
 """Running the application in this process with uvicorn.
 
-Owns the connection guards that only a protocol can have, and starting and stopping.
+Owns how uvicorn is set up, starting and stopping. Does not own what a connection may do
+(`protocol`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from typing import Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sumfit.errors import ServiceError
 from sumfit.serving.app import create_app
 from sumfit.serving.engine import SummarizerLike
+from sumfit.serving.gate import MAX_HEADER_BYTES
 from sumfit.serving.options import ServerOptions
+from sumfit.serving.protocol import Guards, guarded_protocol
 
 __all__ = ["listen", "make_server", "serve"]
 
 _KEEP_ALIVE_S = 15
-_MAX_HEADER_BYTES = 32 * 1024
 _BACKLOG = 512
 
 
@@ -75,60 +73,31 @@ def make_server(summarizer: SummarizerLike, options: ServerOptions) -> uvicorn.S
     Returns:
         The server; ``run()`` or ``await serve()`` starts it.
     """
+    app = create_app(summarizer, options)
+    guards = Guards(
+        read_time_limit_s=options.read_time_limit_s,
+        write_time_limit_s=options.write_time_limit_s,
+        max_connections=options.max_connections,
+        max_client_connections=options.client_part(options.max_connections),
+        proxies=options.trusted_proxies,
+        metrics=app.state.service.metrics,
+    )
     config = uvicorn.Config(
-        create_app(summarizer, options),
+        app,
         host=options.host,
         port=options.port,
-        http=_guarded(options.read_time_limit_s),
+        http=guarded_protocol(guards),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         date_header=True,
-        proxy_headers=False,
+        proxy_headers=bool(options.trusted_proxies),
+        forwarded_allow_ips=list(options.trusted_proxies),
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=int(options.shutdown_time_limit_s) + 1,
-        h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
     return uvicorn.Server(config)
-
-
-def _guarded(header_time_limit_s: float) -> type[asyncio.Protocol]:
-    """Make a protocol that drops clients which do not finish their headers in time."""
-
-    class GuardedProtocol(H11Protocol):
-        """HTTP/1.1 with a time limit for headers, which uvicorn itself does not have."""
-
-        _header_timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._watch_headers()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._watch_headers()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_timer()
-            super().connection_lost(exc)
-
-        def _watch_headers(self) -> None:
-            if self.conn.their_state is not h11.IDLE:
-                self._stop_timer()
-            elif self._header_timer is None:
-                self._header_timer = self.loop.call_later(header_time_limit_s, self._give_up)
-
-        def _give_up(self) -> None:
-            self._header_timer = None
-            if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-                self.transport.close()
-
-        def _stop_timer(self) -> None:
-            if self._header_timer is not None:
-                self._header_timer.cancel()
-                self._header_timer = None
-
-    return GuardedProtocol
