@@ -8,10 +8,13 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths, search, seqmap
 from sumfit.decoding.bound import SearchTables
+from sumfit.decoding.compiled_constraints import _Prices
 from sumfit.decoding.constraints import FUNCTION_WORDS, Constraints
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
@@ -413,6 +416,9 @@ CONTRADICTIONS = {
     },
     "banned holds ' ', which is no word or phrase": {"banned": [" "]},
     "required holds 3, which is no word or phrase": {"required": [3]},
+    "required holds 'a\\ud83d', which has half a character; UTF-8 has no place for it": {
+        "required": ["a\ud83d"]
+    },
     "required must be a list of phrases, was the text 'war'": {"required": "war"},
     "required may hold at most 16 phrases, was 17": {"required": [f"w{i}" for i in range(17)]},
     "no_repeat_ngram must be a whole number of at least 2, was 1; "
@@ -692,3 +698,61 @@ def test_own_words_that_do_not_fit_are_known_before_the_search(
             ask(source, limit)
         assert type(caught.value) is InfeasibleBudgetError
     assert ask("woman run", 4) == "run"
+
+
+SPELLINGS = st.dictionaries(
+    st.binary(min_size=1, max_size=4).map(lambda body: bytes(b"ab"[byte % 2] for byte in body)),
+    st.integers(0, 9),
+    min_size=1,
+    max_size=8,
+)
+
+
+def prices_of(price: dict[bytes, int], most_pieces: int) -> _Prices:
+    cost = np.array(list(price.values()), dtype=np.int32)
+    return _Prices(enumerate(price), cost, cost + 1, most_pieces)
+
+
+@given(SPELLINGS, st.text("ab", min_size=1, max_size=9), st.integers(0, 30), st.integers(1, 9))
+def test_least_costs_are_those_of_all_spellings(
+    price: dict[bytes, int], word: str, limit: int, most_pieces: int
+) -> None:
+    def spellings(rest: bytes) -> list[list[bytes]]:
+        if not rest:
+            return [[]]
+        heads = [body for body in price if rest.startswith(body)]
+        return [[body, *tail] for body in heads for tail in spellings(rest[len(body) :])]
+
+    atom = word.encode()
+    costs = [(sum(price[body] for body in spelling), len(spelling)) for spelling in spellings(atom)]
+    found = prices_of(price, most_pieces).least_cost(atom, limit)
+    best = min((cost for cost, _ in costs), default=None)
+    if found is None:
+        assert all(n_pieces > most_pieces for _, n_pieces in costs)
+    elif found <= limit:
+        assert found == best
+    else:
+        assert best is None or limit < found <= best
+
+
+@pytest.mark.parametrize("n", [5_000, 1_000_000])
+@pytest.mark.parametrize(("limit", "most_read"), [(60, 64), (10**9, 4 * 40)])
+def test_a_long_word_is_read_no_further_than_an_output_can_go(
+    n: int, limit: int, most_read: int
+) -> None:
+    prices = prices_of({b"a": 1, b"aaaa": 4}, most_pieces=40)
+    looked_up = 0
+
+    class Counting(dict[bytes, int]):
+        def __contains__(self, body: object) -> bool:
+            nonlocal looked_up
+            looked_up += 1
+            return super().__contains__(body)
+
+    prices._price = Counting(prices._price)
+    found = prices.least_cost(b"a" * n, limit)
+    assert found is None or found > limit
+    assert looked_up <= 2 * most_read
+    looked_up = 0
+    assert prices.least_cost(b"a" * 150, 10**9) == 150
+    assert looked_up <= 2 * 150

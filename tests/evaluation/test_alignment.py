@@ -8,6 +8,8 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sumfit.errors import ConfigError, InputError
 from sumfit.evaluation.alignment import Aligner, AlignmentOptions
@@ -178,3 +180,24 @@ def test_unusable_input_is_named() -> None:
 def test_bad_options_are_named(options: dict[str, float], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         AlignmentOptions(**options)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 6)), max_size=30))
+def test_reordered_pairs_are_those_of_all_pairs(links: list[int | None]) -> None:
+    places = [link for link in links if link is not None]
+    pairs = list(itertools.combinations(places, 2))
+    expected = (sum(a > b for a, b in pairs), sum(a != b for a, b in pairs))
+    assert reordered_pairs(links) == expected
+
+
+def test_pairs_too_long_to_align_are_refused() -> None:
+    aligner = Aligner.fit([["a", "b"]], [["a"]])
+    source, summary = ["x"] * 50_000, ["y"] * 401
+    message = (
+        "a source of 50,000 words and a summary of 401 cannot be aligned: at most 20,000,000 "
+        "pairs of their words can; cut the source"
+    )
+    with pytest.raises(InputError, match=message):
+        aligner.align(source, summary)
+    with pytest.raises(InputError, match=message):
+        Aligner.fit([source], [summary])

@@ -1,11 +1,26 @@
 """Expected weights were checked against npm twitter-text 3.1.0 (parseTweet, extractUrls)."""
 
 import pytest
-from hypothesis import given
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sumfit.length import measure
-from sumfit.length.tweet import find_links, weight_of_character
+from sumfit.length.tweet import _Domains, find_links, weight_of_character
 from tests.strategies import texts
+
+NAME = r"[^\s!'#%&()*+,\\\-./:;<=>?@\[\]\^_{|}~$\x00-\x1f\x7f-\x9f\u202a-\u202e\ufffe\ufeff\uffff]"
+DOMAIN = regex.compile(  # the definition, which takes the square of a run's length to search for
+    r"(?:[^A-Za-z0-9@＠$#＃\u202a-\u202e\ufffe\ufeff\uffff]|^)(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?://)?"
+    rf"(?P<host>(?:{NAME}(?:{NAME}|[-_])*\.)*{NAME}(?:{NAME}|-)*\.{NAME}(?:{NAME}|-)*)",
+)
+TRICKY = st.lists(
+    st.sampled_from(
+        [*".-_/@#$ ", "a", "B", "1", "é", "日", "＠", "\u202a", "..", "http://", "HTTPS://", "://",
+         "http", "com", "x.com", "日本.com", "İ", "co.uk", "xn--p1ai", ":80", "🇫", "🇷"]
+    ),
+    max_size=16,
+).map("".join)  # fmt: skip
 
 
 def links(text: str) -> list[str]:
@@ -58,6 +73,28 @@ def test_characters_weigh_one_in_four_ranges() -> None:
     assert {weight_of_character(chr(point)) for point in heavy} == {2}
 
 
+def domains(text: str) -> list[tuple[int | None, int, int]]:
+    found: list[tuple[int | None, int, int]] = []
+    position = 0
+    for run in regex.finditer(rf"(?:{NAME}|[-_.])+", text):
+        reader = _Domains(text, *run.span())
+        while (domain := reader.next(position)) is not None:
+            found.append(domain)
+            position = domain[2]
+    return found
+
+
+@settings(max_examples=500)
+@given(st.one_of(TRICKY, texts(untidy=True)))
+def test_domains_are_those_of_the_definition(text: str) -> None:
+    expected, position = [], 0
+    while match := DOMAIN.search(text, position):
+        scheme = match.start("scheme") if match["scheme"] else None
+        expected.append((scheme, *match.span("host")))
+        position = match.end()
+    assert domains(text) == expected
+
+
 @given(texts(untidy=True))
 def test_links_are_in_order_and_apart(text: str) -> None:
     position = 0
@@ -70,3 +107,6 @@ def test_links_are_in_order_and_apart(text: str) -> None:
 def test_long_texts_take_no_long_time() -> None:
     assert measure("word. " * 20_000 + "/" * 10_000, "tweet") == 130_000
     assert measure("a." * 50_000, "tweet") == 100_000
+    assert measure("é" * 50_000 + ".", "tweet") == 50_001
+    assert measure("x." + "日" * 50_000 + ".com", "tweet") == 100_006
+    assert measure("日._" * 20_000 + "x.com", "tweet") == 80_005

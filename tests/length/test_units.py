@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import regex
 from hypothesis import given
+from hypothesis import strategies as st
 
 from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length import UNITS, Unit, get_unit, measure, sms_info
@@ -153,3 +154,17 @@ def test_every_unit_has_a_description_and_prints_as_its_name() -> None:
 def test_what_is_no_string_has_no_length(text: object) -> None:
     with pytest.raises(InputError, match=f"a text must be a string, was {type(text).__name__}"):
         measure(text, "chars")  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["🇫" * 5, "🇫" * 32, "🇫" * 33, "🇫" * 67, "\u0301", "\u200d", "👩", "a", " "]
+        ),
+        max_size=6,
+    ).map("".join)
+)
+def test_runs_of_flags_are_counted_as_the_pattern_for_clusters_does(text: str) -> None:
+    assert measure(text, "graphemes") == len(
+        regex.findall(r"\X", unicodedata.normalize("NFC", text))
+    )

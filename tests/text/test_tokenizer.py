@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sumfit.errors import ConfigError, InputError, ModelFormatError, ModelNotFoundError
 from sumfit.text import PieceClass, Tokenizer, normalize
+from sumfit.text import tokenizer as tokenizer_module
 from tests.sample_texts import SAMPLE_TEXTS, tiny_tokenizer
 from tests.strategies import texts
 
@@ -26,6 +27,14 @@ def test_pieces_spell_the_text_with_one_space_before_it(text: str) -> None:
     ids = TOKENIZER.encode(text)
     expected = normalize(text)
     assert TOKENIZER.decode_bytes(ids).decode("utf-8") == (f" {expected}" if expected else "")
+
+
+@given(st.lists(texts(untidy=True), max_size=6).map(" ".join), st.integers(1, 12))
+def test_long_texts_are_encoded_in_parts_without_a_trace(text: str, part: int) -> None:
+    whole = TOKENIZER.encode(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokenizer_module, "_PART", part)
+        assert TOKENIZER.encode(text) == whole
 
 
 @given(texts())

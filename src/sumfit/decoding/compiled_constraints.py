@@ -176,6 +176,7 @@ class CompiledConstraints:
         cost: npt.NDArray[np.int32],
         first_cost: npt.NDArray[np.int32],
         limit: int,
+        most_pieces: int,
     ) -> None:
         """Check that the required phrases can be written and fit.
 
@@ -184,18 +185,19 @@ class CompiledConstraints:
             cost: ``(V,)`` unit cost.
             first_cost: ``(V,)`` cost as first word.
             limit: Most total cost.
+            most_pieces: Most pieces of an output.
 
         Raises:
             ConstraintError: If a word cannot be written, or all together cost too much.
         """
         bodies = ((v, self._folded(v)) for v in ids.tolist())
-        price = _least_prices(bodies, cost, first_cost)
+        prices = _Prices(bodies, cost, first_cost, most_pieces)
         asked: dict[str, str] = {}  # atom: the phrase it is of
         for phrase, atoms in zip(self.options.required, self.required_atoms, strict=True):
             asked.update(dict.fromkeys(atoms, phrase))
         total = 0
         for atom, phrase in asked.items():
-            least_cost = _least_cost(atom.encode("utf-8"), price)
+            least_cost = prices.least_cost(atom.encode("utf-8"), limit)
             if least_cost is None:
                 word = next((w for w in phrase.split() if atom in w.casefold()), phrase)
                 raise ConstraintError(
@@ -214,6 +216,7 @@ class CompiledConstraints:
         cost: npt.NDArray[np.int32],
         first_cost: npt.NDArray[np.int32],
         limit: int,
+        most_pieces: int,
     ) -> bool:
         """Tell whether some word or number that an output needs fits at all.
 
@@ -222,6 +225,7 @@ class CompiledConstraints:
             cost: ``(V,)`` unit cost.
             first_cost: ``(V,)`` cost as first word.
             limit: Most total cost.
+            most_pieces: Most pieces of an output.
 
         Returns:
             The verdict; true wherever an output may hold other words than those of its source.
@@ -232,9 +236,9 @@ class CompiledConstraints:
         if rules.words.lexicon_start.size > 1:
             return True
         bodies = ((v, self._body(v)) for v in ids.tolist())
-        price = _least_prices(bodies, cost, first_cost)
+        prices = _Prices(bodies, cost, first_cost, most_pieces)
         for begin, end in itertools.pairwise(rules.words.source_start.tolist()):
-            least_cost = _least_cost(rules.words.source[begin:end].tobytes(), price)
+            least_cost = prices.least_cost(rules.words.source[begin:end].tobytes(), limit)
             if least_cost is not None and least_cost <= limit:
                 return True
         return False
@@ -269,27 +273,58 @@ class CompiledConstraints:
             return body
 
 
-def _least_prices(
-    bodies: Iterable[tuple[int, bytes]],
-    cost: npt.NDArray[np.int32],
-    first_cost: npt.NDArray[np.int32],
-) -> dict[bytes, int]:
-    """What the cheapest piece of each spelling costs, wherever it stands."""
-    price: dict[bytes, int] = {}
-    for v, body in bodies:
-        least = int(min(cost[v], first_cost[v]))
-        price[body] = min(price.get(body, least), least)
-    return price
+class _Prices:
+    """What the pieces of a graph cost, by their spelling."""
 
+    def __init__(
+        self,
+        bodies: Iterable[tuple[int, bytes]],
+        cost: npt.NDArray[np.int32],
+        first_cost: npt.NDArray[np.int32],
+        most_pieces: int,
+    ) -> None:
+        """Keep the cheapest piece of each spelling, wherever it stands.
 
-def _least_cost(atom: bytes, price: dict[bytes, int]) -> int | None:
-    """Least cost of pieces that spell an atom one after the other."""
-    least: list[int | None] = [0] + [None] * len(atom)
-    for end in range(1, len(atom) + 1):
-        for begin in range(end):
-            so_far, piece = least[begin], price.get(atom[begin:end])
-            if so_far is None or piece is None:
-                continue
-            best = least[end]
-            least[end] = so_far + piece if best is None else min(best, so_far + piece)
-    return least[-1]
+        Args:
+            bodies: Vocabulary ids and spellings.
+            cost: ``(V,)`` unit cost.
+            first_cost: ``(V,)`` cost as first word.
+            most_pieces: How many pieces an output can have.
+        """
+        self._price: dict[bytes, int] = {}
+        for v, body in bodies:
+            least = int(min(cost[v], first_cost[v]))
+            self._price[body] = min(self._price.get(body, least), least)
+        self._sizes = sorted({len(body) for body in self._price if body})
+        self._most_bytes = most_pieces * max(self._sizes, default=0)
+
+    def least_cost(self, atom: bytes, limit: int) -> int | None:
+        """Least cost of pieces that spell an atom one after the other.
+
+        Looks back no further than the longest piece, and gives up once all that it could go on
+        from is above the limit, or the atom is longer than any output: time O(bytes read · longest
+        piece), at most that of the longest output.
+
+        Args:
+            atom: The atom.
+            limit: Most cost that matters.
+
+        Returns:
+            The cost; ``None`` if no pieces spell the atom. Above the limit it is a lower bound.
+        """
+        if len(atom) > self._most_bytes:
+            return None
+        least: dict[int, int] = {0: 0}  # of the last positions that are reached
+        for end in range(1, len(atom) + 1):
+            costs = [
+                least[end - size] + self._price[atom[end - size : end]]
+                for size in self._sizes
+                if end - size in least and atom[end - size : end] in self._price
+            ]
+            if costs:
+                least[end] = min(costs)
+            least.pop(end - self._sizes[-1], None)
+            nearest = min(least.values(), default=None)
+            if nearest is None or nearest > limit:
+                return nearest
+        return least.get(len(atom))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -125,6 +126,11 @@ class Constraints:
             for phrase in getattr(self, name):
                 if not isinstance(phrase, str) or not _ATOMS.findall(phrase):
                     raise ConstraintError(f"{name} holds {phrase!r}, which is no word or phrase")
+                if any("\ud800" <= character <= "\udfff" for character in phrase):
+                    raise ConstraintError(
+                        f"{name} holds {phrase!r}, which has half a character; UTF-8 has no place "
+                        "for it"
+                    )
         if len(self.required) > _MOST_REQUIRED:
             raise ConstraintError(
                 f"required may hold at most {_MOST_REQUIRED} phrases, was {len(self.required)}"
@@ -241,12 +247,12 @@ class Constraints:
         return STOP_AFTER_INITIAL if _INITIAL.search(source_text) else STOP_NOWHERE
 
     def _check_contradictions(self) -> None:
-        banned = [_atoms(phrase) for phrase in self.banned]
+        banned = [_in_row(_atoms(phrase)) for phrase in self.banned]
         for phrase in self.required:
             atoms = _atoms(phrase)
+            written = _in_row(atoms)
             for text, sought in zip(self.banned, banned, strict=True):
-                n = len(sought)
-                if any(atoms[i : i + n] == sought for i in range(len(atoms) - n + 1)):
+                if sought in written:
                     raise ConstraintError(
                         f"{phrase!r} is required but {text!r} is banned; drop one of them"
                     )
@@ -265,8 +271,8 @@ class Constraints:
                 for atom in _atoms(phrase)
                 if WORD_PATTERN.fullmatch(atom) and len(atom) > 1 and atom not in function_words
             ]
-            for word in words:
-                if words.count(word) > 1:
+            for word, times in Counter(words).items():
+                if times > 1:
                     raise ConstraintError(
                         f"{phrase!r} is required but repeats {word!r}; "
                         "allow it with repeat_words=True"
@@ -319,6 +325,11 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
 
 def _atoms(phrase: str) -> tuple[str, ...]:
     return tuple(_ATOMS.findall(phrase.casefold()))
+
+
+def _in_row(atoms: tuple[str, ...]) -> str:
+    """Atoms as one string, in which only whole atoms are found."""
+    return "".join(f"\n{atom}\n" for atom in atoms)  # white space is in no atom
 
 
 def _stutters(source: str) -> State:

@@ -246,7 +246,8 @@ def check_words(dag: DAG, options: DecodeOptions) -> None:
     constraints = options.constraints
     if constraints is None:
         return
-    given = (dag.word_ids, options.unit_cost, options.first_cost, options.budget.high)
+    costs = (options.unit_cost, options.first_cost)
+    given = (dag.word_ids, *costs, options.budget.high, max(dag.n_vertices - 2, 1))
     if constraints.required_atoms:
         constraints.check_required(*given)
     if not constraints.fits_own_words(*given):

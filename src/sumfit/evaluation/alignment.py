@@ -26,6 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _NULL = ""  # the empty source word; no splitter returns it
+_MOST_CELLS = 20_000_000  # of one pair: words of the source times words of the summary
 _TENSIONS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
 
@@ -132,11 +133,14 @@ class Aligner:
             The aligner.
 
         Raises:
-            InputError: If the counts differ, or no pair has a word on both sides.
+            InputError: If the counts differ, no pair has a word on both sides, or a pair is too
+                long.
         """
         options = options or AlignmentOptions()
         if len(sources) != len(summaries):
             raise InputError(f"there are {len(sources)} sources but {len(summaries)} summaries")
+        for source, summary in zip(sources, summaries, strict=True):
+            _check_size(source, summary)
         cells, pairs = _cells(sources, summaries, trust_equal=options.trust_equal)
         table = _table(np.ones(len(pairs)), cells, options)
         tension = options.tension
@@ -165,7 +169,11 @@ class Aligner:
             For each summary word, a position in ``source``, or ``None`` for the empty word. Of
             equally probable positions the first wins; a pair never seen while fitting has
             probability 0, unless the words are equal and equal words are trusted.
+
+        Raises:
+            InputError: If the pair is too long.
         """
+        _check_size(source, summary)
         links: list[int | None] = []
         for j, word in enumerate(summary):
             places = _places(source, word, trust_equal=self._options.trust_equal)
@@ -187,6 +195,14 @@ class Aligner:
         if self._options.trust_equal and word == source_word:
             return 1.0
         return self._table.get((source_word, word), 0.0)
+
+
+def _check_size(source: Sequence[str], summary: Sequence[str]) -> None:
+    if len(source) * len(summary) > _MOST_CELLS:
+        raise InputError(
+            f"a source of {len(source):,} words and a summary of {len(summary):,} cannot be "
+            f"aligned: at most {_MOST_CELLS:,} pairs of their words can; cut the source"
+        )
 
 
 def _places(source: Sequence[str], word: str, *, trust_equal: bool) -> list[int]:

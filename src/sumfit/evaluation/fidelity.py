@@ -34,7 +34,7 @@ __all__ = [
 _CLITIC = re.compile(rf"(?<=\w)['’](?:{'|'.join(CLITICS)})\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*")
-_CLAUSE_START = re.compile(r"[:.!?]\s+$")
+_CLAUSE_START = re.compile(r"[:.!?]\s+")
 _SPELLED = {
     word: str(value)
     for value, word in enumerate(
@@ -233,10 +233,11 @@ def unsupported_names(summary: str, source: str) -> tuple[str, ...]:
         The names as the summary writes them.
     """
     words = _NAME.findall(summary)
+    clause_starts = {match.end() for match in _CLAUSE_START.finditer(summary)}
     judged = [
         match[0]
         for match in itertools.islice(_NAME.finditer(summary), 1, None)
-        if not _CLAUSE_START.search(summary, 0, match.start())
+        if match.start() not in clause_starts
     ]
     long_words = [word for word in words[1:] if len(word) > 3]
     if sum(word[0].isupper() for word in long_words) * 2 > len(long_words) >= 4:

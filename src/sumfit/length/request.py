@@ -7,7 +7,6 @@ source comes to, what prefix, suffix and reserve leave of a limit.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +17,7 @@ from sumfit.length.budget import LengthBudget, whole_number
 from sumfit.length.presets import get_preset
 from sumfit.length.sms import GSM7
 from sumfit.length.units import Encoder, Unit, UnitLike, get_unit, measure
+from sumfit.nfc import nfc
 
 __all__ = [
     "KEYWORD_UNITS",
@@ -110,7 +110,7 @@ class LengthRequest:
         Returns:
             The string to return to the caller, NFC.
         """
-        return unicodedata.normalize("NFC", f"{self.prefix}{text}{self.suffix}")
+        return nfc(f"{self.prefix}{text}{self.suffix}")
 
     def measure(self, text: str, *, tokenizer: Encoder | None = None) -> int:
         """Length of the whole string around a summary.

@@ -19,6 +19,7 @@ import wcwidth
 from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
+from sumfit.nfc import nfc
 
 __all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "checked_text", "counted", "get_unit", "measure"]
 
@@ -29,6 +30,9 @@ _FIXED_COLUMNS = (
     | {"\xad": 1}
 )
 _GRAPHEME = regex.compile(r"\X")
+# A flag of a long run is told from its neighbours by counting from the first one: here is where
+# such a run may be cut, after 16 whole flags.
+_MANY_FLAGS = regex.compile(r"\p{RI}{32}(?=\p{RI})")
 
 
 class Encoder(Protocol):
@@ -73,7 +77,13 @@ def _words(text: str) -> int:
 
 
 def _graphemes(text: str) -> int:
-    return len(text) if text.isascii() and "\r" not in text else len(_GRAPHEME.findall(text))
+    if text.isascii() and "\r" not in text:
+        return len(text)
+    total, begin = 0, 0
+    for run in _MANY_FLAGS.finditer(text):
+        total += len(_GRAPHEME.findall(text[begin : run.end()]))
+        begin = run.end()
+    return total + len(_GRAPHEME.findall(text[begin:]))
 
 
 def _bytes(text: str) -> int:
@@ -159,9 +169,7 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
         InputError: If ``text`` is no string.
     """
     unit = get_unit(unit)
-    text = checked_text(text)
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+    text = nfc(checked_text(text))
     if unit.count is None:
         if tokenizer is None:
             raise BudgetError("unit 'tokens' needs a tokenizer; give tokenizer=")

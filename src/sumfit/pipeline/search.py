@@ -49,7 +49,7 @@ __all__ = [
     "without_proof",
 ]
 
-_LONE_CLITIC = re.compile(rf"(?<!\w)['’]+(?:{'|'.join(CLITICS)})(?!\w)")  # of no word
+_LONE_CLITIC = re.compile(rf"(?<!\w)['’](?:{'|'.join(CLITICS)})(?!\w)")  # of no word
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4

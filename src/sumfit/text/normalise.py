@@ -7,7 +7,8 @@ no quotation mark is straightened.
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from sumfit.nfc import nfc
 
 __all__ = ["normalize"]
 
@@ -44,6 +45,4 @@ def normalize(text: str) -> str:
         if _SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         text = _SPACE.sub(" ", _DROP.sub("", text)).strip(" ")
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
-        return text
-    return unicodedata.normalize("NFC", text)
+    return nfc(text)

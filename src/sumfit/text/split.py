@@ -7,10 +7,11 @@ scores and statistics must not depend on the system that they judge.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Literal
 
 import regex
+
+from sumfit.nfc import nfc
 
 __all__ = ["SplitterName", "split_words"]
 
@@ -37,5 +38,5 @@ def split_words(text: str, *, splitter: SplitterName = "unicode") -> list[str]:
     """
     if splitter == "ascii":
         return _ASCII_WORD.findall(text.lower())
-    normalized = unicodedata.normalize("NFC", text).lower()
+    normalized = nfc(text).lower()
     return [str(match.group()) for match in _UNICODE_WORD.finditer(normalized)]

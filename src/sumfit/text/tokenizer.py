@@ -43,6 +43,7 @@ ATOM_PATTERN = "|".join(
 )
 _CHUNK = 4096
 _MOST_BYTES = 1 << 24  # of a file; half a million pieces
+_PART = 65_536  # characters encoded at once; in one piece, a long text leaves the caches
 
 
 class PieceClass:
@@ -185,7 +186,9 @@ class Tokenizer:
         Returns:
             Ids, none of them special; empty for an empty text.
         """
-        ids: list[int] = self._hf.encode(normalize(text), add_special_tokens=False).ids
+        ids: list[int] = []
+        for part in _parts(normalize(text)):
+            ids += self._hf.encode(part, add_special_tokens=False).ids
         return ids
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
@@ -304,6 +307,15 @@ def _assemble(model: Any) -> Any:
         ]
     )
     return tokenizer
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A normalised text cut at spaces, which no piece crosses: each part encodes as it stands."""
+    begin = 0
+    while len(text) - begin > _PART and (end := text.find(" ", begin + _PART)) >= 0:
+        yield text[begin:end]
+        begin = end + 1
+    yield text[begin:]
 
 
 def _pair(merge: str | list[str]) -> tuple[str, str]:

@@ -1,0 +1,155 @@
+"""No reader of a text does more than twice the work for twice the text.
+
+`benchmarks/input_growth.py` measures time, the compiled parts included, on given shapes; here new
+shapes are looked for, and what is counted are the lines of Python that run.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks import input_growth
+from sumfit.evaluation.fidelity import unsupported_names, unsupported_numbers
+from sumfit.evaluation.novelty import reordered_pairs
+from sumfit.length import measure, sms_info
+from sumfit.pipeline.search import says_something
+from sumfit.text import ends_completely, get_profile, normalize
+from sumfit.text.scripts import keeps_scripts
+from sumfit.text.split import split_words
+from tests.strategies import AWKWARD_FRAGMENTS, UNTIDY_FRAGMENTS
+
+READERS: dict[str, Callable[[str], object]] = {
+    "tweet": lambda text: measure(text, "tweet"),
+    "graphemes": lambda text: measure(text, "graphemes"),
+    "cells": lambda text: measure(text, "cells"),
+    "sms": sms_info,
+    "normalize": normalize,
+    "gigaword": get_profile("gigaword").apply_source,
+    "split": split_words,
+    "scripts": lambda text: keeps_scripts(text, text),
+    "ends": ends_completely,
+    "something": says_something,
+    "numbers": lambda text: unsupported_numbers(text, text),
+    "names": lambda text: unsupported_names(text, text),
+    "reordering": lambda text: reordered_pairs([ord(character) % 17 for character in text]),
+}
+
+
+def n_lines(read: Callable[[str], object], text: str) -> int:
+    """Lines of Python that run while a text is read."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        read(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+units = st.lists(
+    st.one_of(
+        st.sampled_from([*AWKWARD_FRAGMENTS, *UNTIDY_FRAGMENTS]),
+        st.sampled_from(
+            ["é", "日", ".", "-", "_", "/", "http://", "com", "(", "'", '"', " ", "1,"]
+        ),
+        st.text("aA1. -'", min_size=1, max_size=3),
+    ),
+    min_size=1,
+    max_size=4,
+).map("".join)
+
+
+@pytest.mark.parametrize("name", list(READERS))
+@settings(deadline=None)
+@given(unit=units, before=st.sampled_from(["", "x", "x.", "x.com/", "@"]), after=units)
+def test_twice_the_text_takes_about_twice_the_lines(
+    name: str, unit: str, before: str, after: str
+) -> None:
+    read = READERS[name]
+    read(before + unit + after)  # what is made once
+    text = before + unit * 300 + after
+    once, twice = n_lines(read, before + unit * 150 + after), n_lines(read, text)
+    assert twice <= 2.4 * once + 10 * len(text)  # one more loop may begin at some length
+
+
+def test_the_counting_finds_the_square() -> None:
+    def pairs(text: str) -> int:
+        total = 0
+        for one in text:
+            for other in text:
+                total += one == other
+        return total
+
+    once, twice = n_lines(pairs, "a" * 150), n_lines(pairs, "a" * 300)
+    assert twice > 2.4 * once + 10 * 300
+
+
+class Clock:
+    """Tells a time that readers move on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.0])
+def test_the_benchmark_finds_the_exponent(power: float) -> None:
+    clock = Clock()
+
+    def read(text: str) -> None:
+        clock.now += 1e-3 * (len(text) / 1000) ** power
+
+    line = input_growth.timed(read, input_growth.SHAPES["dots"], [8000, 16000, 32000], clock)
+    assert line.exponent == pytest.approx(power)
+    assert line.is_fault == (power > 1)
+
+
+def test_the_benchmark_leaves_out_times_below_the_floor_and_stops_when_it_is_too_slow() -> None:
+    assert math.isnan(input_growth.exponent([1, 2, 4], [0.0, 0.001, 0.5]))
+    clock = Clock()
+
+    def read(text: str) -> None:
+        clock.now += 1e-6 * len(text) ** 2
+
+    line = input_growth.timed(read, input_growth.SHAPES["dots"], [1000, 4000, 16000, 64000], clock)
+    assert line.sizes == (1000, 4000)
+
+
+@pytest.mark.parametrize("name", list(input_growth.SHAPES))
+def test_shapes_have_about_the_length_that_is_asked_for(name: str) -> None:
+    text = input_growth.SHAPES[name](1000)
+    assert 500 <= len(text) <= 1200
+
+
+@pytest.mark.parametrize(("power", "status"), [(1, 0), (2, 1)])
+def test_the_benchmark_fails_where_something_grows_too_fast(
+    power: int, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lines(*_: object) -> Sequence[tuple[str, dict[str, input_growth.Line]]]:
+        sizes = (1000, 2000, 4000)
+        seconds = tuple((n / 1000) ** power * 0.1 for n in sizes)
+        line = input_growth.Line(input_growth.exponent(sizes, seconds), sizes, seconds)
+        return [("reader", {"dots": line})]
+
+    monkeypatch.setattr(input_growth, "readers", lambda: {"reader": len})
+    monkeypatch.setattr(input_growth, "pipeline_readers", dict)
+    monkeypatch.setattr(input_growth, "measured", lines)
+    assert input_growth.main(["--shapes", "dots"]) == status
+    assert ("above 1.2: dots" in capsys.readouterr().out) == bool(status)
