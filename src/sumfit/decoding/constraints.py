@@ -38,7 +38,6 @@ from sumfit.decoding.kernels.state import (
 )
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.decoding.piece_tables import (
-    FUNCTION_WORDS,
     NEVER_LAST,
     SELDOM_LAST,
     LexiconTables,
@@ -49,11 +48,12 @@ from sumfit.decoding.piece_tables import (
 )
 from sumfit.decoding.punctuation import script_mask
 from sumfit.errors import ConstraintError
+from sumfit.text.function_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from sumfit.text import Tokenizer
 
-__all__ = ["FUNCTION_WORDS", "CompiledConstraints", "Constraints"]
+__all__ = ["CompiledConstraints", "Constraints"]
 
 State = npt.NDArray[np.int64]
 

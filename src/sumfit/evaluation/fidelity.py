@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from sumfit.decoding.piece_tables import FUNCTION_WORDS
 from sumfit.errors import DataFormatError, InputError
 from sumfit.length import UnitLike, get_unit, measure
 from sumfit.text.endings import CLITICS, ends_completely
+from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.split import split_words
 
 __all__ = [
