@@ -6,8 +6,10 @@ value was given and what to do about it::
     SumfitError
     ├── ConfigError(ValueError)            a recipe or option that cannot be used
     ├── InputError(ValueError)             a text, file or record that cannot be used
-    │   ├── EmptyInputError                nothing but white space
+    │   ├── EmptyInputError                nothing but white space, or nothing but links
+    │   ├── InputTooLongError              too long to be taken apart
     │   ├── UnsupportedScriptError         in a writing system the model cannot read
+    │   ├── UnsupportedLanguageError       in a language the model cannot write
     │   └── DataFormatError                a file or record that does not parse
     ├── BudgetError(ValueError)            a length limit that makes no sense
     │   ├── UnknownUnitError               unit or preset nobody has heard of
@@ -40,6 +42,7 @@ __all__ = [
     "IncompatibleModelError",
     "InfeasibleBudgetError",
     "InputError",
+    "InputTooLongError",
     "MissingExtraError",
     "ModelError",
     "ModelFormatError",
@@ -51,6 +54,7 @@ __all__ = [
     "TimeLimitError",
     "TrainingError",
     "UnknownUnitError",
+    "UnsupportedLanguageError",
     "UnsupportedScriptError",
 ]
 
@@ -81,11 +85,21 @@ class InputError(SumfitError, ValueError):
 
 
 class EmptyInputError(InputError):
-    """A text with nothing in it but white space."""
+    """A text with nothing in it but white space, or nothing but web addresses."""
+
+
+class InputTooLongError(InputError):
+    """A text that is too long for what was asked of it."""
+
+    http_status = 413
 
 
 class UnsupportedScriptError(InputError):
     """A text in a writing system that the model was not trained on."""
+
+
+class UnsupportedLanguageError(InputError):
+    """A text in a language that the model does not write, where the caller wants none."""
 
 
 class DataFormatError(InputError):

@@ -1,0 +1,100 @@
+"""Lines and phrases that stand around a text and say nothing of it.
+
+Owns datelines, credits, calls to read or share more, cookie notices, device signatures and the
+trailers of commit messages. In a text of one line only its start and its end are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sumfit.cleaning.blocks import has_words
+
+__all__ = ["clean_boilerplate"]
+
+_MONTH = (
+    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|"
+    r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
+)
+_DAY = rf"(?:{_MONTH}[ \t]+\d{{1,2}}|\d{{1,2}}[ \t]+{_MONTH})(?:,?[ \t]+\d{{4}})?"
+_AGENCY = r"\((?:[A-Z][\w./&]{1,20})(?:[ \t][A-Z][\w.&]{1,20}){0,3}\)"
+_CITY = r"[A-Z][A-Z'’.-]{2,20}(?:[ \t/][A-Z][A-Z'’.-]{1,20}){0,3}"
+_PLACE = r"[A-Z][\w'’.-]{1,20}(?:[ \t/][A-Z][\w'’.-]{1,20}){0,3}"
+_REGION = r"(?:,[ \t]+[A-Z][\w.]{1,20}(?:[ \t][A-Z][\w.]{1,20})?)?"
+_DASH = r"[ \t]*(?:--|[-–—])[ \t]+"
+_DATELINE = re.compile(
+    rf"\A\s*(?:{_CITY}{_REGION}(?:,[ \t]+{_DAY})?(?:[ \t]*{_AGENCY})?{_DASH}"
+    rf"|{_PLACE}{_REGION}(?:,[ \t]+{_DAY})?[ \t]*{_AGENCY}{_DASH}"
+    rf"|{_PLACE}{_REGION},[ \t]+{_DAY}{_DASH}"
+    rf"|{_CITY}{_REGION},?[ \t]+{_DAY}[ \t]*{_AGENCY}[ \t]+)(?=[A-Z\"“'‘\d])"
+)
+_FLASH = re.compile(
+    r"\A\s*(?:BREAKING(?:[ \t]NEWS)?|JUST IN|EXCLUSIVE|WATCH|FLASH|URGENT|DEVELOPING)[ \t]*"
+    r"(?::|\||--|[-–—])[ \t]+(?=\S)"
+)
+_LINE = re.compile(
+    r"""
+    (?:photo|picture|image|video|photograph|illustration|graphic|file[ ]photo|photo[ ]credit|
+       image[ ]credit|picture[ ]credit|photos?[ ]by|pictured|credit|caption)[ ]?:.{0,200}
+    | (?:read|see|find[ ]out|learn|show|load|view)[ ]more\b.{0,120} | (?:continue|keep)[ ]reading\b.{0,120}
+    | read[ ](?:also|next|the[ ](?:full|whole|rest)|full)\b.{0,120} | also[ ]read\b.{0,120}
+    | related[ ]?:.{0,120} | related[ ](?:articles?|stories|posts?|links?|news|topics?|content|coverage)[ ]?:?.{0,120}
+    | (?:see|watch)[ ]also[ ]?:.{0,120} | (?:most[ ]read|most[ ]popular|trending(?:[ ]now)?|more[ ]from.{0,60}|recommended(?:[ ]for[ ]you)?)
+    | (?:advertisements?|sponsored(?:[ ]content)?|promoted|skip[ ]to[ ](?:main[ ]content|content|navigation)|back[ ]to[ ]top|
+       article[ ]continues[ ]below.{0,40}|story[ ]continues[ ]below.{0,40}|loading\W*|jump[ ]to[ ](?:navigation|search))
+    | (?:share|tweet|pin|print|email|e-mail|save|copy[ ]link|comments?(?:[ ]\(\d+\))?|\d+[ ]comments?|leave[ ]a[ ](?:comment|reply)|reply|like)
+    | share[ ](?:this|on|via)\b.{0,80} | (?:follow|like|join|find)[ ]us[ ]on\b.{0,120} | follow[ ]@?\w+[ ]on\b.{0,80}
+    | (?:sign[ ]up|subscribe|register)\b.{0,60}\b(?:newsletter|updates|inbox|mailing[ ]list|channel|free)\b.{0,120}
+    | (?:sign[ ]in|log[ ]in|sign[ ]up|subscribe|register|menu|search|home|skip|close|next|previous|newsletter|contact(?:[ ]us)?|about(?:[ ]us)?|privacy(?:[ ]policy)?|terms.{0,40})
+    | .{0,60}\b(?:we|site|website|page)\b.{0,40}\buses?\b.{0,40}\bcookies\b.{0,400} | (?:accept|reject|manage|allow)(?:[ ](?:all|only|optional|necessary|essential)){0,2}[ ]cookies.{0,60}
+    | cookie[ ](?:settings|policy|preferences|notice).{0,60} | by[ ](?:continuing|using|clicking)\b.{0,200}\b(?:agree|accept|consent)\b.{0,200}
+    | (?:copyright[ ])?(?:©|\(c\))[ ]?.{0,20}\d{4}.{0,120} | copyright[ ]\d{4}.{0,120} | all[ ]rights[ ]reserved\W*
+    | click[ ]here\b.{0,80} | tap[ ]here\b.{0,80} | unsubscribe\b.{0,120} | you(?:[ ]are|'re)[ ]receiving[ ]this\b.{0,200}
+    | view[ ](?:this[ ](?:e-?mail|message)[ ])?(?:in|on)[ ](?:your|the|a)[ ](?:browser|web)\b.{0,60}
+    | (?:posted|published|last[ ]updated|updated|first[ ]published)(?:[ ](?:on|at|by))?[ ]?:?[ ][^.!?]{0,20}\d[^.!?]{0,60}
+    | \d{1,2}[ ]min(?:ute)?s?[ ]read | (?:written[ ])?by[ ][A-Z][\w.'’-]+(?:[ ][A-Z][\w.'’-]+){1,3}
+    | sent[ ]from[ ]my[ ].{2,40} | get[ ]outlook[ ]for[ ].{2,30}
+    | (?:reporting|editing|writing)[ ]by[ ].{2,160}
+    | (?:signed-off-by|reviewed-by|acked-by|tested-by|co-authored-by|reported-by|suggested-by|change-id|reviewed-on):[ ].{1,200}
+    | (?:cc|link|closes|fixes|bug|issue|refs?)[ ]?:[ ](?:\#\d+|https?://\S+|[\w.-]+@\S+|<\S+>|.{0,60}<[^<>]{1,80}@[^<>]{1,80}>|[0-9a-f]{7,40}\b.{0,160})
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_LONGEST_LINE = 700
+_TAIL = re.compile(
+    r"(?<=[.!?…\"”’\])])[ \t\n]+(?:\(?(?:Read|See|Learn|Find out) more\b[^.!?\n]{0,80}|Continue reading[^.!?\n]{0,80}|"
+    r"Read (?:the )?(?:full|whole) (?:story|article|post)[^.!?\n]{0,80}|Click here[^.!?\n]{0,80}|"
+    r"Sent from my [^.!?\n]{2,40}|(?:Photo|Picture|Image)(?: credit)?: [^.!?\n]{1,120}|"
+    r"All rights reserved|Advertisement)\)?[ \t]*[.!…»→>]*\s*\Z"
+)
+_ELISION = re.compile(r"[ \t]*(?:\[(?:\.{3}|…|&hellip;)\]|\[\+\d+ chars\])\s*\Z")
+_TAIL_CHARS = 300
+
+
+def clean_boilerplate(text: str, *, sure: bool = False) -> str:
+    """Take out what stands around a text; other text stays as it is.
+
+    Args:
+        text: The text.
+        sure: No difference.
+
+    Returns:
+        The text without it; unchanged if nothing would be left.
+    """
+    found = text
+    if "\n" in text:
+        lines = text.split("\n")
+        kept = [line for line in lines if not _is_boilerplate(line.strip())]
+        if len(kept) < len(lines):
+            found = "\n".join(kept).strip()
+    head, tail = found[:-_TAIL_CHARS], found[-_TAIL_CHARS:]
+    found = head + _ELISION.sub("", _TAIL.sub("", tail))
+    start = found[:_TAIL_CHARS]
+    found = _DATELINE.sub("", _FLASH.sub("", start), count=1) + found[_TAIL_CHARS:]
+    return found if has_words(found) else text
+
+
+def _is_boilerplate(line: str) -> bool:
+    if not 0 < len(line) <= _LONGEST_LINE or line[0].islower():  # "image: scale by two" is no credit
+        return False
+    return _LINE.fullmatch(line) is not None

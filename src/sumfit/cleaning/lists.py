@@ -1,0 +1,48 @@
+"""Bullet and numbered lists as sentences, one for each item.
+
+Owns what counts as a list. Words of two items never run into one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sumfit.cleaning.blocks import joined
+
+__all__ = ["clean_lists"]
+
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●–—]|\d{1,3}[.)]|\([a-z0-9]\)|[a-z]\))[ \t]+(?=\S)")
+_CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
+_FEWEST = 2
+
+
+def clean_lists(text: str, *, sure: bool = False) -> str:
+    """Make each item of a list a sentence; other text stays as it is.
+
+    Lines without a mark that follow an item belong to it, up to an empty line.
+
+    Args:
+        text: The text.
+        sure: One item is enough.
+
+    Returns:
+        The text with items as sentences.
+    """
+    if "\n" not in text and not sure:
+        return text
+    lines = text.split("\n")
+    marks = [_ITEM.match(line) for line in lines]
+    if sum(mark is not None for mark in marks) < (1 if sure else _FEWEST):
+        return text
+    blocks: list[str] = []
+    is_open = False  # the last block may go on
+    for line, mark in zip(lines, marks, strict=True):
+        content = line[mark.end() if mark else 0 :].strip()
+        if mark:
+            blocks.append(_CHECKBOX.sub("", content, count=1))
+        elif is_open and content:
+            blocks[-1] += " " + content
+        else:
+            blocks.append(content)
+        is_open = bool(content)
+    return joined(blocks)

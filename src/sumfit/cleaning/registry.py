@@ -1,0 +1,153 @@
+"""All kinds of cleaning in one list, and the one function that applies them.
+
+Owns `clean`, `Cleaned` and the order of the kinds. Does not own any kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from sumfit.cleaning.boilerplate import clean_boilerplate
+from sumfit.cleaning.capitals import clean_capitals
+from sumfit.cleaning.diff import clean_diff
+from sumfit.cleaning.emoji import clean_emoji
+from sumfit.cleaning.front_matter import clean_front_matter
+from sumfit.cleaning.html import clean_entities, clean_html
+from sumfit.cleaning.links import clean_links
+from sumfit.cleaning.lists import clean_lists
+from sumfit.cleaning.mail import clean_mail
+from sumfit.cleaning.markdown import clean_markdown
+from sumfit.cleaning.paragraphs import clean_paragraphs
+from sumfit.cleaning.shortcodes import clean_shortcodes
+from sumfit.cleaning.trace import clean_trace
+from sumfit.cleaning.transcript import clean_transcript
+from sumfit.cleaning.wiki import clean_wiki
+from sumfit.errors import ConfigError, InputTooLongError
+
+__all__ = ["INPUT_KINDS", "MOST_CLEANED", "Cleaned", "check_kind", "clean"]
+
+MOST_CLEANED = 10_000_000
+"""Most characters of a text that has something to clean."""
+
+
+class _Step(Protocol):
+    def __call__(self, text: str, *, sure: bool = False) -> str: ...
+
+
+_STEPS: dict[str, _Step] = {
+    "front-matter": clean_front_matter,
+    "mail": clean_mail,
+    "diff": clean_diff,
+    "trace": clean_trace,
+    "html": clean_html,
+    "wiki": clean_wiki,
+    "shortcodes": clean_shortcodes,
+    "entities": clean_entities,
+    "transcript": clean_transcript,
+    "markdown": clean_markdown,
+    "lists": clean_lists,
+    "boilerplate": clean_boilerplate,
+    "links": clean_links,
+    "emoji-codes": clean_emoji,
+    "capitals": clean_capitals,
+    "paragraphs": clean_paragraphs,
+}
+_FORMS = ("html", "markdown", "wiki", "mail", "transcript", "diff", "trace")
+INPUT_KINDS = ("auto", "plain", *_FORMS)
+"""What a text can be said to be."""
+
+_MOST_PROBED = 200_000  # characters in which something to clean must show
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A text without what is not content.
+
+    Attributes:
+        text: The text; the very same string if there was nothing to clean.
+        kind: What it was: ``"plain"``, or the first of ``"mail"``, ``"diff"``, ``"trace"``,
+            ``"html"``, ``"wiki"``, ``"transcript"``, ``"markdown"`` that was found.
+        removed: What was taken out or put right, in this order: ``"front-matter"``, ``"mail"``
+            (headers, quoted mail, signatures), ``"diff"``, ``"trace"``, ``"html"``, ``"wiki"``,
+            ``"shortcodes"``, ``"entities"``, ``"transcript"`` (time stamps, speakers),
+            ``"markdown"``, ``"lists"``, ``"boilerplate"``, ``"links"``, ``"emoji-codes"``,
+            ``"capitals"``, ``"paragraphs"`` (that ended without a mark).
+    """
+
+    text: str
+    kind: str = "plain"
+    removed: tuple[str, ...] = ()
+
+
+def check_kind(kind: object) -> None:
+    """Refuse a kind of text that there is not.
+
+    Args:
+        kind: What the caller gave.
+
+    Raises:
+        ConfigError: If it is none of `INPUT_KINDS`.
+    """
+    if kind not in INPUT_KINDS:
+        known = ", ".join(repr(name) for name in INPUT_KINDS)
+        raise ConfigError(f"input_kind must be one of {known}, was {kind!r}")
+
+
+def clean(
+    text: str, kind: str = "auto", *, known: Callable[[str], bool] | None = None
+) -> Cleaned:
+    """Take out of a text what is not content: marks, tags, headers, quoted mail, time stamps.
+
+    Plain prose comes back as it is, byte for byte. Linear in the length of the text. Of a text
+    above 200,000 characters only its first 200,000 decide what there is to clean.
+
+    Args:
+        text: Any text.
+        kind: ``"auto"`` to tell by the text itself; ``"html"``, ``"markdown"``, ``"wiki"``,
+            ``"mail"``, ``"transcript"``, ``"diff"`` or ``"trace"`` where the caller knows;
+            ``"plain"`` for none of these, so that only links, capitals, character references
+            and lines around the text are looked at.
+        known: Whether a word in small letters is a known one, to tell names in text that has
+            capitals everywhere; without it only listed names are told.
+
+    Returns:
+        The text and what was done to it.
+
+    Raises:
+        ConfigError: If there is no such kind.
+        InputTooLongError: If there is something to clean in more than 10,000,000 characters.
+    """
+    check_kind(kind)
+    steps = {
+        name: partial(step, sure=name == kind)
+        for name, step in _STEPS.items()
+        if name not in _FORMS or kind in ("auto", name)
+    }
+    if "capitals" in steps:
+        steps["capitals"] = partial(clean_capitals, known=known)
+    if len(text) > _MOST_PROBED:
+        wanted = _applied(text[:_MOST_PROBED], steps)[1]
+        if wanted and len(text) > MOST_CLEANED:
+            raise InputTooLongError(
+                f"the text has {len(text)} characters and {', '.join(wanted)} in it; at most "
+                f"{MOST_CLEANED} characters are cleaned: cut it, or use clean=False"
+            )
+        steps = {name: step for name, step in steps.items() if name in wanted}
+    found, removed = _applied(text, steps)
+    form = next((name for name in removed if name in _FORMS), "plain")
+    return Cleaned(found, form if kind in ("auto", "plain") else kind, removed)
+
+
+def _applied(text: str, steps: dict[str, partial[str]]) -> tuple[str, tuple[str, ...]]:
+    given = text
+    text = text.replace("\r\n", "\n")
+    removed = []
+    for name, step in steps.items():
+        found = step(text)
+        if found != text:
+            removed.append(name)
+            text = found
+    return (text, tuple(removed)) if removed else (given, ())

@@ -1,0 +1,138 @@
+"""Transcripts, subtitles, chats and logs without time stamps, speaker labels and stage directions.
+
+Owns what counts as a speaker label. A list of fields ("Place: Leeds", "Date: 4 May") is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from sumfit.cleaning.blocks import has_words, joined
+
+__all__ = ["clean_transcript"]
+
+_CLOCK = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:[ \t]?[AaPp]\.?[Mm]\.?)?"
+_DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
+_STAMP = re.compile(
+    rf"[ \t]*(?:\*\*)?[\[(]?(?:{_DATE}[T, \t]+)?{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?(?:[ \t]*[-–][ \t]*{_CLOCK})?"
+    r"[\])]?(?:\*\*)?[ \t]*(?:[-–—|:][ \t]+)?"
+)
+_LEVEL = re.compile(r"\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\]?[ \t]*[:-]?[ \t]+")
+_CUE = re.compile(r"[ \t]*(?:\d{2}:)?\d{2}:\d{2}[.,]\d{3}[ \t]+-->[ \t]+.*")
+_NUMBER = re.compile(r"[ \t]*\d{1,6}[ \t\r]*")
+_VTT = re.compile(r"\ufeff?WEBVTT\b.*")
+_VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>\n]{1,60})>")
+_LABEL = re.compile(
+    r"[ \t]*(?:\*\*|__|<)?((?:[A-Z][\w.'’&-]*|[A-Z]\d?)(?:[ \t]+(?:[A-Z(][\w.'’)&-]*|\d{1,3}|de|van|von|da|of|"
+    r"the)){0,4})[ \t]*(?:\*\*|__)?[ \t]*(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]*"
+    rf"(?::(?:\*\*|__)?|>)[ \t]+(?:[\[(]{_CLOCK}[\])][ \t]*)?(?=\S)"
+)
+_LABEL_ALONE = re.compile(
+    rf"[ \t]*(?:\*\*)?([A-Z][\w.'’-]*(?:[ \t]+[A-Z][\w.'’-]*){{0,3}})(?:\*\*)?[ \t]*:?[ \t]*[\[(]?{_CLOCK}[\])]?[ \t\r]*"
+)
+_FIELDS = frozenset(
+    """
+    address agenda answer author background benefits budget cast category caution city client code company
+    conclusion contact cost country date day deadline description details director doors duration email
+    entry error example expected fax fee fixes format free from genre hint hours how id important ingredients
+    instructions introduction issue language length level link links location materials methods model name
+    news note notes objective objectives output password phone place platform please policy prep price
+    problem program project purpose question reason reference references related release reminder
+    requirements result results role runtime salary see server solution source speaker starring status
+    steps subject summary tel telephone time times tip title to topic type update url usage venue version
+    warning website what when where who why year actual environment severity priority quantity colour color
+    size material brand weight dimensions
+    """.split()
+)
+_ROLES = re.compile(
+    r"(?:host|guest|interviewer|interviewee|speaker|moderator|narrator|agent|customer|caller|operator|"
+    r"doctor|patient|teacher|student|man|woman|chair|chairman|chairwoman|user|assistant|q|a|b|"
+    r"presenter|reporter|judge|counsel|witness|player|coach)(?:[ \t]*[A-Z\d]{1,3})?",
+    re.IGNORECASE,
+)
+_DIRECTION = re.compile(
+    r"[\[(](?:music|applause|laughter|laughs?|inaudible|crosstalk|silence|pause|cheering|noise|"
+    r"chuckles?|sighs?|intro music|background noise|unclear|coughs?)[^\[\]()\n]{0,30}[\])]|♪[^♪\n]*♪?",
+    re.IGNORECASE,
+)
+_LEAST_SHARE = 0.4  # of the lines
+_FEWEST_WORDS = 3  # behind a label, on the average
+_NAMED = 2
+
+
+def clean_transcript(text: str, *, sure: bool = False) -> str:
+    """Take what is said out of a transcript; other text stays as it is.
+
+    Time stamps at the start of lines, speaker labels, cue numbers and directions such as
+    ``[applause]`` are left out; every line or turn is a sentence of its own. Turns within one
+    line ("A: Hello. B: Hi.") stay.
+
+    Args:
+        text: The text.
+        sure: It is a transcript, so one label is enough.
+
+    Returns:
+        The text; unchanged if it is no transcript or nothing would be left.
+    """
+    lines = text.split("\n")
+    if len(lines) < 2 and not sure:
+        return text
+    has_cues = any(_CUE.match(line) for line in lines[:2000])
+    full = [line for line in lines if line.strip()]
+    n_stamped = sum(_STAMP.match(line) is not None for line in full)
+    is_stamped = has_cues or n_stamped > 1 and n_stamped >= _LEAST_SHARE * len(full) / 2
+    unstamped = [_STAMP.sub("", line, count=1) for line in full] if is_stamped else full
+    labels = _labels(unstamped, is_stamped=is_stamped, sure=sure)
+    if not (is_stamped or labels):
+        return text
+    blocks: list[str] = []
+    is_new = True
+    for line in lines:
+        if has_cues and (_CUE.match(line) or _NUMBER.fullmatch(line) or _VTT.fullmatch(line)):
+            is_new = False
+            continue
+        if is_stamped and _LABEL_ALONE.fullmatch(line):
+            is_new = True
+            continue
+        said = _STAMP.sub("", line, count=1) if is_stamped else line
+        said = _LEVEL.sub("", said, count=1) if len(said) < len(line) else said
+        said = _VOICE.sub("", said)
+        label = _LABEL.match(said)
+        has_label = label is not None and label.group(1) in labels
+        if label is not None and has_label:
+            said = said[label.end() :]
+        said = _DIRECTION.sub("", said).strip()
+        if not said:
+            is_new = is_new or not has_cues
+            continue
+        starts = has_label or (is_stamped and not has_cues and len(said) < len(line.strip()))
+        if blocks and not is_new and not starts:
+            blocks[-1] += " " + said
+        else:
+            blocks.append(said)
+        is_new = False
+    found = joined(blocks)
+    return found if has_words(found) else text
+
+
+def _labels(lines: list[str], *, is_stamped: bool, sure: bool) -> frozenset[str]:
+    """The names that stand before what is said."""
+    found = [label for label in map(_LABEL.match, lines) if label]
+    counts = Counter(label.group(1) for label in found)
+    usable = {name for name in counts if name.split()[0].lower().rstrip("s") not in _FIELDS}
+    usable = {name for name in usable if name.lower() not in _FIELDS}
+    usable |= {name for name in counts if _ROLES.fullmatch(name) and len(counts) > 1}
+    n_lines = sum(counts[name] for name in usable)
+    if not n_lines or (sure and usable):
+        return frozenset(usable)
+    n_words = sum(
+        len(label.string[label.end() :].split()) for label in found if label.group(1) in usable
+    )
+    if n_lines < _LEAST_SHARE * len(lines) or n_words < _FEWEST_WORDS * n_lines:
+        return frozenset()
+    is_repeated = any(counts[name] > 1 for name in usable) and len(usable) > 1
+    are_names = len(usable) >= _NAMED and all(
+        _ROLES.fullmatch(name) or (len(name.split()) > 1 and not name.isupper()) for name in usable
+    )
+    return frozenset(usable) if is_stamped or is_repeated or are_names else frozenset()
