@@ -91,8 +91,6 @@ class EmptyInputError(InputError):
 class InputTooLongError(InputError):
     """A text that is too long for what was asked of it."""
 
-    http_status = 413
-
 
 class UnsupportedScriptError(InputError):
     """A text in a writing system that the model was not trained on."""

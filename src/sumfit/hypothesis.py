@@ -117,7 +117,9 @@ class Summary:
         gap: Upper bound on the score anyone could gain, in nats; 0 if ``optimal``.
         complete: The text ends as a sentence or headline should: no dangling function word, no
             open bracket or quotation mark.
-        source_truncated: The model did not see the end of the source.
+        source_truncated: The model did not see all of the source.
+        cleaned: What of the source was taken out or put right as no content, see
+            `sumfit.cleaning.Cleaned`.
         method: Decoder's name.
         origin: ``"model"``; ``"source"`` if the source fitted and is returned as it is;
             ``"cut"`` if the caller allowed a word-boundary cut of the source as a last resort.
@@ -147,6 +149,7 @@ class Summary:
     gap: float = float("inf")
     complete: bool = False
     source_truncated: bool = False
+    cleaned: tuple[str, ...] = ()
     method: str = "seqmap"
     origin: str = "model"
     truncated: bool = False

@@ -16,7 +16,9 @@ _LOOSE_END = " \t\r\n,–—"
 _WORD = re.compile(r"[^\W_]")
 _CODE_SPAN = re.compile(r"`[^`\n]+`")
 _MASKS = str.maketrans({"<": "\ufdd0", ">": "\ufdd1", "&": "\ufdd2", "*": "\ufdd3", "_": "\ufdd4"})
-_UNMASKS = str.maketrans({"\ufdd0": "<", "\ufdd1": ">", "\ufdd2": "&", "\ufdd3": "*", "\ufdd4": "_"})
+_UNMASKS = str.maketrans(
+    {"\ufdd0": "<", "\ufdd1": ">", "\ufdd2": "&", "\ufdd3": "*", "\ufdd4": "_"}
+)
 
 
 def has_words(text: str) -> bool:

@@ -13,7 +13,8 @@ from sumfit.cleaning.blocks import has_words
 __all__ = ["clean_boilerplate"]
 
 _MONTH = (
-    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|"
+    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|"
+    r"Aug(?:ust|\.)?|"
     r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
 )
 _DAY = rf"(?:{_MONTH}[ \t]+\d{{1,2}}|\d{{1,2}}[ \t]+{_MONTH})(?:,?[ \t]+\d{{4}})?"
@@ -32,38 +33,57 @@ _FLASH = re.compile(
     r"\A\s*(?:BREAKING(?:[ \t]NEWS)?|JUST IN|EXCLUSIVE|WATCH|FLASH|URGENT|DEVELOPING)[ \t]*"
     r"(?::|\||--|[-–—])[ \t]+(?=\S)"
 )
-_LINE = re.compile(
-    r"""
-    (?:photo|picture|image|video|photograph|illustration|graphic|file[ ]photo|photo[ ]credit|
-       image[ ]credit|picture[ ]credit|photos?[ ]by|pictured|credit|caption)[ ]?:.{0,200}
-    | (?:read|see|find[ ]out|learn|show|load|view)[ ]more\b.{0,120} | (?:continue|keep)[ ]reading\b.{0,120}
-    | read[ ](?:also|next|the[ ](?:full|whole|rest)|full)\b.{0,120} | also[ ]read\b.{0,120}
-    | related[ ]?:.{0,120} | related[ ](?:articles?|stories|posts?|links?|news|topics?|content|coverage)[ ]?:?.{0,120}
-    | (?:see|watch)[ ]also[ ]?:.{0,120} | (?:most[ ]read|most[ ]popular|trending(?:[ ]now)?|more[ ]from.{0,60}|recommended(?:[ ]for[ ]you)?)
-    | (?:advertisements?|sponsored(?:[ ]content)?|promoted|skip[ ]to[ ](?:main[ ]content|content|navigation)|back[ ]to[ ]top|
-       article[ ]continues[ ]below.{0,40}|story[ ]continues[ ]below.{0,40}|loading\W*|jump[ ]to[ ](?:navigation|search))
-    | (?:share|tweet|pin|print|email|e-mail|save|copy[ ]link|comments?(?:[ ]\(\d+\))?|\d+[ ]comments?|leave[ ]a[ ](?:comment|reply)|reply|like)
-    | share[ ](?:this|on|via)\b.{0,80} | (?:follow|like|join|find)[ ]us[ ]on\b.{0,120} | follow[ ]@?\w+[ ]on\b.{0,80}
-    | (?:sign[ ]up|subscribe|register)\b.{0,60}\b(?:newsletter|updates|inbox|mailing[ ]list|channel|free)\b.{0,120}
-    | (?:sign[ ]in|log[ ]in|sign[ ]up|subscribe|register|menu|search|home|skip|close|next|previous|newsletter|contact(?:[ ]us)?|about(?:[ ]us)?|privacy(?:[ ]policy)?|terms.{0,40})
-    | .{0,60}\b(?:we|site|website|page)\b.{0,40}\buses?\b.{0,40}\bcookies\b.{0,400} | (?:accept|reject|manage|allow)(?:[ ](?:all|only|optional|necessary|essential)){0,2}[ ]cookies.{0,60}
-    | cookie[ ](?:settings|policy|preferences|notice).{0,60} | by[ ](?:continuing|using|clicking)\b.{0,200}\b(?:agree|accept|consent)\b.{0,200}
-    | (?:copyright[ ])?(?:©|\(c\))[ ]?.{0,20}\d{4}.{0,120} | copyright[ ]\d{4}.{0,120} | all[ ]rights[ ]reserved\W*
-    | click[ ]here\b.{0,80} | tap[ ]here\b.{0,80} | unsubscribe\b.{0,120} | you(?:[ ]are|'re)[ ]receiving[ ]this\b.{0,200}
-    | view[ ](?:this[ ](?:e-?mail|message)[ ])?(?:in|on)[ ](?:your|the|a)[ ](?:browser|web)\b.{0,60}
-    | (?:posted|published|last[ ]updated|updated|first[ ]published)(?:[ ](?:on|at|by))?[ ]?:?[ ][^.!?]{0,20}\d[^.!?]{0,60}
-    | \d{1,2}[ ]min(?:ute)?s?[ ]read | (?:written[ ])?by[ ][A-Z][\w.'’-]+(?:[ ][A-Z][\w.'’-]+){1,3}
-    | sent[ ]from[ ]my[ ].{2,40} | get[ ]outlook[ ]for[ ].{2,30}
-    | (?:reporting|editing|writing)[ ]by[ ].{2,160}
-    | (?:signed-off-by|reviewed-by|acked-by|tested-by|co-authored-by|reported-by|suggested-by|change-id|reviewed-on):[ ].{1,200}
-    | (?:cc|link|closes|fixes|bug|issue|refs?)[ ]?:[ ](?:\#\d+|https?://\S+|[\w.-]+@\S+|<\S+>|.{0,60}<[^<>]{1,80}@[^<>]{1,80}>|[0-9a-f]{7,40}\b.{0,160})
-    """,
-    re.IGNORECASE | re.VERBOSE,
+_CREDITS = (
+    r"(?:file )?(?:photo|picture|image|video|photograph|graphic)(?: credit)? ?:.{0,200}",
+    r"(?:photos?|pictures?|images?) by .{0,120}|(?:pictured|credit|caption) ?:.{0,200}",
+    r"(?:reporting|editing|writing) by .{2,160}|\d{1,2} min(?:ute)?s? read",
+    r"(?:written )?by [A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){1,3}",
+    r"(?:posted|(?:first )?published|(?:last )?updated)(?: on| at| by)? ?:? "
+    r"[^.!?]{0,20}\d[^.!?]{0,60}",
+    r"(?:copyright )?(?:©|\(c\)) ?.{0,20}\d{4}.{0,120}|copyright \d{4}.{0,120}",
+    r"all rights reserved\W*",
 )
+_CALLS = (
+    r"(?:read|see|find out|learn|show|load|view) more\b.{0,120}",
+    r"(?:continue|keep) reading\b.{0,120}",
+    r"read (?:also|next|the (?:full|whole|rest)|full)\b.{0,120}|also read\b.{0,120}",
+    r"related ?:.{0,120}|(?:see|watch) also ?:.{0,120}|trending(?: now)?|most (?:read|popular)",
+    r"related (?:articles?|stories|posts?|links?|news|topics?|content|coverage) ?:?.{0,120}",
+    r"more from.{0,60}|recommended(?: for you)?|sponsored(?: content)?|promoted|advertisements?",
+    r"(?:article|story) continues below.{0,40}|loading\W*|click here\b.{0,80}|tap here\b.{0,80}",
+    r"share (?:this|on|via)\b.{0,80}|(?:share|tweet|pin|print|e-?mail|save|copy link|reply|like)",
+    r"(?:\d+ )?comments?(?: \(\d+\))?|leave a (?:comment|reply)|follow @?\w+ on\b.{0,80}",
+    r"(?:follow|like|join|find) us on\b.{0,120}|unsubscribe\b.{0,120}",
+    r"(?:sign up|subscribe|register)\b.{0,60}\b(?:newsletter|updates|inbox|mailing list|free)\b"
+    r".{0,120}",
+    r"you(?: are|'re) receiving this\b.{0,200}",
+    r"view (?:this (?:e-?mail|message) )?(?:in|on) (?:your|the|a) (?:browser|web)\b.{0,60}",
+)
+_MENUS = (
+    r"sign in|log in|sign up|subscribe|register|menu|search|home|skip|close|next|previous",
+    r"newsletter|contact(?: us)?|about(?: us)?|privacy(?: policy)?|terms (?:of|and|&).{0,40}",
+    r"skip to (?:main content|content|navigation)|back to top|jump to (?:navigation|search)",
+)
+_COOKIES = (
+    r".{0,60}\b(?:we|site|website|page)\b.{0,40}\buses?\b.{0,40}\bcookies\b.{0,400}",
+    r"(?:accept|reject|manage|allow)(?: (?:all|only|optional|necessary|essential)){0,2} cookies"
+    r".{0,60}",
+    r"cookie (?:settings|policy|preferences|notice).{0,60}",
+    r"by (?:continuing|using|clicking)\b.{0,200}\b(?:agree|accept|consent)\b.{0,200}",
+)
+_SIGNATURES = (
+    r"sent from my .{2,40}|get outlook for .{2,30}",
+    r"(?:signed-off|reviewed|acked|tested|co-authored|reported|suggested)-by: .{1,200}",
+    r"(?:change-id|reviewed-on): .{1,200}",
+    r"(?:cc|link|closes|fixes|bug|issue|refs?) ?: (?:#\d+|https?://\S+|[\w.-]+@\S+|<\S+>)",
+    r"(?:cc|fixes) ?: (?:.{0,60}<[^<>]{1,80}@[^<>]{1,80}>|[0-9a-f]{7,40}\b.{0,160})",
+)
+_LINE = re.compile("|".join((*_CREDITS, *_CALLS, *_MENUS, *_COOKIES, *_SIGNATURES)), re.IGNORECASE)
 _LONGEST_LINE = 700
 _TAIL = re.compile(
-    r"(?<=[.!?…\"”’\])])[ \t\n]+(?:\(?(?:Read|See|Learn|Find out) more\b[^.!?\n]{0,80}|Continue reading[^.!?\n]{0,80}|"
-    r"Read (?:the )?(?:full|whole) (?:story|article|post)[^.!?\n]{0,80}|Click here[^.!?\n]{0,80}|"
+    r"(?<=[.!?…\"”’\])])[ \t\n]+(?:\(?(?:Read|See|Learn|Find out) more\b[^.!?\n]{0,80}|"
+    r"Continue reading[^.!?\n]{0,80}|Click here[^.!?\n]{0,80}|"
+    r"Read (?:the )?(?:full|whole) (?:story|article|post)[^.!?\n]{0,80}|"
     r"Sent from my [^.!?\n]{2,40}|(?:Photo|Picture|Image)(?: credit)?: [^.!?\n]{1,120}|"
     r"All rights reserved|Advertisement)\)?[ \t]*[.!…»→>]*\s*\Z"
 )
@@ -95,6 +115,8 @@ def clean_boilerplate(text: str, *, sure: bool = False) -> str:
 
 
 def _is_boilerplate(line: str) -> bool:
-    if not 0 < len(line) <= _LONGEST_LINE or line[0].islower():  # "image: scale by two" is no credit
+    if (
+        not 0 < len(line) <= _LONGEST_LINE or line[0].islower()
+    ):  # "image: scale by two" is no credit
         return False
     return _LINE.fullmatch(line) is not None

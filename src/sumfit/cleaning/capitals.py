@@ -13,28 +13,49 @@ from sumfit.cleaning.names import ACRONYMS, NAMES, PHRASES, SPELLED, TITLES
 
 __all__ = ["clean_capitals"]
 
-_SEGMENT = re.compile(r"[^\n.!?]*(?:[.!?](?!\s)[^\n.!?]*)*[.!?]*[\"'”’)\]]*\s*")
+_ABBREVIATED = "|".join(
+    rf"(?<=\b{short})" for short in ("MR", "MRS", "MS", "DR", "ST", "SEN", "REP", "GOV", "NO", "VS")
+)
+_SEGMENT = re.compile(  # up to the end of a sentence or line
+    rf"[^\n.!?]*(?:(?:[.!?](?!\s)|(?:(?<=[.\s][A-Z])|{_ABBREVIATED})\.)[^\n.!?]*)*"
+    r"[.!?]*[\"'”’)\]]*\s*"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’/&.-][^\W_]+)*\.?")
 _PHRASE = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b", re.IGNORECASE)
 _PHRASE_FORMS = {phrase.lower(): phrase for phrase in PHRASES}
 _DOTTED = re.compile(r"(?:[A-Z]\.){2,}[A-Z]?\.?")
 _NO_VOWEL = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{2,5}")
 _WITH_DIGIT = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9-]+")
-_NUMBER_UNIT = re.compile(r"(\d+(?:[.,]\d+)?)(KM|KG|CM|MM|MPH|KMH|KW|MW|GW|M|BN|TH|ST|ND|RD|PM|AM|S)")
-_HAS_NO_VOWEL = frozenset("mr mrs dr st vs th nd rd mph km kg cm mm ft lb lbs pct bn mln hrs min my by why try cry dry fly gym shy sky sly spy hymn lynch myth".split())
+_NUMBER_UNIT = re.compile(
+    r"(\d+(?:[.,]\d+)?)(KM|KG|CM|MM|MPH|KMH|KW|MW|GW|M|BN|TH|ST|ND|RD|PM|AM|S)"
+)
+_HAS_NO_VOWEL = frozenset(
+    """
+    mr mrs dr st vs th nd rd mph km kg cm mm ft lb lbs pct bn mln hrs min my by why try cry dry
+    fly gym shy sky sly spy hymn lynch myth
+    """.split()
+)
 _US_PERSONS = frozenset(
-    "tell told telling give gives gave for to of with join let lets help helps helped contact call email ask asked "
-    "among between behind around all shows showed teach teaches bring brings brought visit follow".split()
+    """
+    tell told telling give gives gave for to of with join let lets help helps helped contact
+    call email ask asked among between behind around all shows showed teach teaches bring brings
+    brought visit follow
+    """.split()
 )
 _SMALL = frozenset(
     """
-    a an the and or but nor of to for from with at by in on into onto upon about against among as between
-    despite during except near than toward towards under until versus via vs within without who whom whose
-    which is are was were be been being has have had do does did will would shall should can could may might
-    must not no so if that this these those it its he she they we you his her their our your my i
+    a an the and or but nor of to for from with at by in on into onto upon about against among
+    as between despite during except near than toward towards under until versus via vs within
+    without who whom whose which is are was were be been being has have had do does did will
+    would shall should can could may might must not no so if that this these those it its he she
+    they we you his her their our your my i
     """.split()
 )
-_MONTH_BEFORE = frozenset("in on of since until by from during last next this early late through and between".split())
+_MONTH_BEFORE = frozenset(
+    """
+    in on of since until by from during last next this early late through and between
+    """.split()
+)
 _FEWEST_WORDS = 4
 _LEAST_SHARE = 0.85  # of the letters
 _FEWEST_TITLED = 8
@@ -81,9 +102,10 @@ def _is_capitals(segment: str, fewest: int) -> bool:
     if len(words) < fewest:
         return False
     letters = [letter for letter in segment if letter.isalpha()]
-    n_upper = sum(map(str.isupper, letters))
-    longer = sum(len(word) > 3 and word.lower() not in ACRONYMS for word in words)
-    return n_upper >= _LEAST_SHARE * len(letters) and (longer > 1 or fewest == 1)
+    n_upper: int = sum(map(str.isupper, letters))
+    longer: int = sum(len(word) > 3 and word.lower() not in ACRONYMS for word in words)
+    is_upper: bool = n_upper >= _LEAST_SHARE * len(letters)
+    return bool(is_upper and (longer > 1 or fewest == 1))
 
 
 def _mixed_forms(segments: list[str], in_capitals: list[bool]) -> dict[str, str]:
@@ -97,9 +119,7 @@ def _mixed_forms(segments: list[str], in_capitals: list[bool]) -> dict[str, str]
     return {low: counts.most_common(1)[0][0] for low, counts in forms.items()}
 
 
-def _sentence_case(
-    segment: str, forms: dict[str, str], known: Callable[[str], bool] | None
-) -> str:
+def _sentence_case(segment: str, forms: dict[str, str], known: Callable[[str], bool] | None) -> str:
     before = ""
     is_first = True
 
@@ -112,7 +132,9 @@ def _sentence_case(
         before, is_first = word.lower(), False
         return shown
 
-    return _PHRASE.sub(lambda name: _PHRASE_FORMS[name.group().lower()], _WORD.sub(changed, segment))
+    return _PHRASE.sub(
+        lambda name: _PHRASE_FORMS[name.group().lower()], _WORD.sub(changed, segment)
+    )
 
 
 def _cased(
@@ -131,6 +153,10 @@ def _cased(
         return ("us" if before in _US_PERSONS else "US") + stop
     if low in ("may", "march", "august") and (before in _MONTH_BEFORE or before.isdigit()):
         return core.capitalize() + stop
+    if unit := _NUMBER_UNIT.fullmatch(core):
+        return unit.group(1) + unit.group(2).lower() + stop
+    if _WITH_DIGIT.fullmatch(core):
+        return core + stop
     for mark in "-/&":
         if mark in core:
             parts = core.split(mark)
@@ -141,10 +167,6 @@ def _cased(
         return SPELLED[low] + stop
     if low_root in ACRONYMS:
         return root.upper() + apostrophe + rest.lower() + stop
-    if unit := _NUMBER_UNIT.fullmatch(core):
-        return unit.group(1) + unit.group(2).lower() + stop
-    if _WITH_DIGIT.fullmatch(core):
-        return core + stop
     if _NO_VOWEL.fullmatch(root) and low_root not in _HAS_NO_VOWEL:
         return root + apostrophe + rest.lower() + stop
     is_name = low_root in NAMES or before.rstrip(".") in TITLES or low_root in TITLES
@@ -156,10 +178,12 @@ def _cased(
 
 
 def _is_titled(text: str) -> bool:
-    words = [word for word in _WORD.findall(text) if word[0].isalpha() and word.lower() not in _SMALL]
+    words = [
+        word for word in _WORD.findall(text) if word[0].isalpha() and word.lower() not in _SMALL
+    ]
     if len(words) < _FEWEST_TITLED or not re.search(r"[.!?][\"'”’)]*\s*\Z", text):
         return False
-    return sum(word[0].isupper() for word in words) >= _LEAST_TITLED * len(words)
+    return bool(sum(word[0].isupper() for word in words) >= _LEAST_TITLED * len(words))
 
 
 def _untitled(segment: str, known: Callable[[str], bool]) -> str:

@@ -24,7 +24,9 @@ _STATE = re.compile(
     r"rename (?:from|to) |copy (?:from|to) |Binary files |GIT binary patch|dissimilarity index "
 )
 _COMMIT = re.compile(r"commit [0-9a-f]{7,40}\b|From [0-9a-f]{7,40} ")
-_HEADER = re.compile(r"(?:Author|AuthorDate|Commit|CommitDate|Date|Merge|From|Subject)(?::)[ \t]+(.*)")
+_HEADER = re.compile(
+    r"(?:Author|AuthorDate|Commit|CommitDate|Date|Merge|From|Subject)(?::)[ \t]+(.*)"
+)
 _TRAILER = re.compile(
     r"[ \t]*(?:Signed-off-by|Reviewed-by|Acked-by|Tested-by|Co-authored-by|Reported-by|Cc|"
     r"Suggested-by|Change-Id|Reviewed-on|Fixes|Link|Closes):[ \t]"

@@ -30,7 +30,8 @@ def clean_front_matter(text: str, *, sure: bool = False) -> str:
     fence = stripped[:3]
     if fence not in _FENCES or stripped[3:4] not in ("\n", "\r"):
         return text
-    head, place = [], 4
+    head: list[str] = []
+    place = 4
     while len(head) < _MOST_LINES:
         end = stripped.find("\n", place)
         line = stripped[place : end if end >= 0 else len(stripped)].rstrip()

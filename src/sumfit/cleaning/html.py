@@ -23,8 +23,8 @@ _INLINE = frozenset(
     "strong sub sup time tt u var wbr center".split()
 )
 _BLOCKS = frozenset(
-    "address article blockquote body br caption dd details div dl dt fieldset figure h1 h2 h3 h4 h5 "
-    "h6 header hgroup hr html label legend li main ol p pre section summary table tbody tfoot "
+    "address article blockquote body br caption dd details div dl dt fieldset figure h1 h2 h3 h4 "
+    "h5 h6 header hgroup hr html label legend li main ol p pre section summary table tbody tfoot "
     "thead tr ul".split()
 )
 # What is left out with everything in it: code, menus, forms, what was struck out.
@@ -33,7 +33,6 @@ _LEFT_OUT = frozenset(
     "menu nav noscript object s script select strike style svg template textarea video".split()
 )
 _SINGLE = frozenset("area base br col hr img input link meta param source track wbr".split())
-_BETWEEN = {"q": '"', "td": ", ", "th": ", "}
 _KNOWN = _INLINE | _BLOCKS | _LEFT_OUT | _SINGLE | {"td", "th", "title"}
 _ALONE = frozenset("br hr img p li div meta link".split())  # tags that need no closing one
 
@@ -47,7 +46,9 @@ _RAW = re.compile(r"<(script|style)(?=[\s/>])", re.IGNORECASE)
 _RAW_END = {
     name: re.compile(rf"</{name}(?=[\s/>])[^<>]*>", re.IGNORECASE) for name in ("script", "style")
 }
-_BROKEN_TAG = re.compile(r"</?(?:a|b|br|div|em|i|img|li|p|script|span|strong|td|ul)\b[^<>\n]{0,200}\Z")
+_BROKEN_TAG = re.compile(
+    r"</?(?:a|b|br|div|em|i|img|li|p|script|span|strong|td|ul)\b[^<>\n]{0,200}\Z"
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _SPACES = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]|\[edit\]")
@@ -95,7 +96,7 @@ def clean_entities(text: str, *, sure: bool = False) -> str:
     found = _ENTITY.sub(_character, hidden)
     if "&amp;" in hidden:  # feeds often hold references that were written twice
         found = _ENTITY.sub(_character, found)
-    return unmasked(found)
+    return unmasked(found) if has_words(found) else text
 
 
 def _character(reference: re.Match[str]) -> str:
@@ -148,7 +149,7 @@ def _text_of(page: str) -> str:
     found = joined(_blocks(page, tags, main))
     if main and not has_words(found):
         found = joined(_blocks(page, tags, None))
-    return _FOOTNOTE.sub("", _BROKEN_TAG.sub("", found))
+    return _FOOTNOTE.sub("", _BROKEN_TAG.sub("", found)).rstrip()
 
 
 def _without_raw(page: str) -> str:
@@ -185,8 +186,10 @@ def _blocks(page: str, tags: list[tuple[int, int, bool, str]], main: str | None)
                 is_empty = False
                 yield block
             parts, n_linked = [], 0
-        elif is_shown and name in _BETWEEN:
-            parts.append(_BETWEEN[name])
+        elif is_shown and name == "q":
+            parts.append('"')
+        elif is_shown and name in ("td", "th") and not closes and "".join(parts[-2:]).strip():
+            parts.append(", ")
         in_link = not closes if name == "a" else in_link
         if name == main:
             n_main += -1 if closes else 1

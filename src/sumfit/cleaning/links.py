@@ -18,7 +18,9 @@ _IN_BRACKETS = re.compile(
     r"<(?:https?://|www\.)[^\s<>]+>|\[(?:https?://|www\.)[^\s\[\]]+\])",
     re.IGNORECASE,
 )
-_REFERENCE_LINE = re.compile(r"(?m)^[ \t]*\[\d{1,3}\][ \t]*:?[ \t]*(?:https?://|www\.)\S+[ \t]*$\n?")
+_REFERENCE_LINE = re.compile(
+    r"(?m)^[ \t]*\[\d{1,3}\][ \t]*:?[ \t]*(?:https?://|www\.)\S+[ \t]*$\n?"
+)
 _CLOSERS = ".,;:!?'’)]}*_"
 
 

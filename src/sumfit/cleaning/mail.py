@@ -60,6 +60,7 @@ _CONFIDENTIAL = re.compile(
 _LONGEST_NAME = 60  # characters of a line below a closing
 _MOST_BELOW = 8  # lines below a closing
 _FEWEST_WORDS = 4  # of one's own, beside quoted mail
+_SHORTEST_SUBJECT = 3  # words of one that says something
 _MOST_PARTS = 50  # of a message file
 
 
@@ -168,7 +169,9 @@ def _decoded(text: str) -> str | None:
 
 def _own_words(lines: list[str], *, keep_quoted: bool) -> list[str]:
     """Paragraphs of the messages, in order."""
-    blocks, paragraph = [], [""]
+    blocks: list[str] = []
+    paragraph: list[str] = []
+    subjects: set[str] = set()
     in_header, in_signature = _n_headers(lines) > 0, False
     below_header = 0
     for number, full in enumerate(lines):
@@ -180,7 +183,7 @@ def _own_words(lines: list[str], *, keep_quoted: bool) -> list[str]:
             below_header = below_header + 1 if in_header else 0
             if in_header or not line:
                 if subject := _SUBJECT.match(line):
-                    blocks += [" ".join(paragraph), _TAG.sub("", subject.group(1))]
+                    blocks += [" ".join(paragraph), _said(subject.group(1), subjects)]
                     paragraph = []
                 in_signature = False
                 continue
@@ -209,6 +212,15 @@ def _own_words(lines: list[str], *, keep_quoted: bool) -> list[str]:
             paragraph.append(line)
     blocks.append(" ".join(paragraph))
     return [block for block in blocks if block and not _CONFIDENTIAL.match(block[:300])]
+
+
+def _said(subject: str, subjects: set[str]) -> str:
+    """A subject that says something and is new."""
+    subject = _TAG.sub("", subject).strip()
+    if subject in subjects or len(subject.split()) < _SHORTEST_SUBJECT:
+        return ""
+    subjects.add(subject)
+    return subject
 
 
 def _starts_header(lines: list[str], number: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sumfit.cleaning.blocks import has_words, joined, masked, unmasked
+from sumfit.cleaning.blocks import as_sentence, has_words, joined, masked, unmasked
 
 __all__ = ["clean_markdown"]
 
@@ -28,7 +28,9 @@ _STRONG = re.compile(r"\*\*(?=[^\s*])[^*\n]*[^\s*]\*\*")
 _STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*~~")
 _NOTE = re.compile(r"\[\^[\w-]{1,40}\]:?")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!>|~-])")
-_QUOTE = re.compile(r"[ ]{0,3}>[ ]?(?:\[![A-Z]{3,12}\][ \t]*)?")
+_ALERT = re.compile(r"\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
+_STOP = "\ufdd5"  # a full stop that a heading gets if anything follows
+_QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
 
 
 def clean_markdown(text: str, *, sure: bool = False) -> str:
@@ -48,9 +50,12 @@ def clean_markdown(text: str, *, sure: bool = False) -> str:
     lines = hidden.split("\n")
     if not (sure or _is_markdown(hidden, lines)):
         return text
-    found = _inline("\n".join(_blocks(lines, with_code=False)))
-    if not has_words(found):
-        found = _inline("\n".join(_blocks(lines, with_code=True)))
+    blocks = _blocks(lines, with_code=False)
+    if not has_words(_inline("\n".join(blocks))):
+        blocks = _blocks(lines, with_code=True)
+    if sum(map(has_words, blocks)) == 1:  # a heading alone stays a title
+        blocks = [block.removesuffix(_STOP) for block in blocks]
+    found = _inline("\n".join(blocks).replace(_STOP, "."))
     return unmasked(found).strip() if has_words(found) else text
 
 
@@ -98,12 +103,18 @@ def _blocks(lines: list[str], *, with_code: bool) -> list[str]:
 
 def _line(line: str, before: list[str]) -> list[str]:
     if heading := _HEADING.match(line):
-        return ["", line[heading.end() :].rstrip(" #\t\r") + "\n"]
+        return [_ended(line[heading.end() :].rstrip(" #\t\r"))]
     if _UNDERLINE.fullmatch(line.rstrip("\r")) and before and before[-1].strip():
+        before[-1] = _ended(before[-1])
         return [""]
     if _RULE.fullmatch(line.rstrip("\r")) or _DEFINITION.match(line):
         return [""]
     return [_QUOTE.sub("", line, count=1)]
+
+
+def _ended(heading: str) -> str:
+    sentence = as_sentence(heading)
+    return sentence[:-1] + _STOP if len(sentence) > len(heading.strip()) else heading
 
 
 def _longest_fences(lines: list[str]) -> list[dict[str, int]]:
@@ -132,7 +143,7 @@ def _inline(text: str) -> str:
     text = _STRUCK.sub("", text)
     for _ in range(2):  # one kind of emphasis in the other
         text = _UNDERSCORES.sub(_plain, _EMPHASIS.sub(r"\2", text))
-    return _ESCAPE.sub(r"\1", _NOTE.sub("", text))
+    return _ESCAPE.sub(r"\1", _ALERT.sub("", _NOTE.sub("", text)))
 
 
 def _plain(emphasis: re.Match[str]) -> str:

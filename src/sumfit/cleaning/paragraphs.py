@@ -6,6 +6,7 @@ Owns where one ends.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from sumfit.cleaning.blocks import joined
 
@@ -31,7 +32,7 @@ def clean_paragraphs(text: str, *, sure: bool = False) -> str:
     blocks = _GAP.split(text.strip())
     if not any(
         _OPEN_END.search(block[-1:]) and _NEW_START.match(below)
-        for block, below in zip(blocks, blocks[1:], strict=False)
+        for block, below in pairwise(blocks)
     ):
         return text
     return joined(blocks)

@@ -96,9 +96,7 @@ def check_kind(kind: object) -> None:
         raise ConfigError(f"input_kind must be one of {known}, was {kind!r}")
 
 
-def clean(
-    text: str, kind: str = "auto", *, known: Callable[[str], bool] | None = None
-) -> Cleaned:
+def clean(text: str, kind: str = "auto", *, known: Callable[[str], bool] | None = None) -> Cleaned:
     """Take out of a text what is not content: marks, tags, headers, quoted mail, time stamps.
 
     Plain prose comes back as it is, byte for byte. Linear in the length of the text. Of a text

@@ -15,34 +15,41 @@ __all__ = ["clean_transcript"]
 _CLOCK = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:[ \t]?[AaPp]\.?[Mm]\.?)?"
 _DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
 _STAMP = re.compile(
-    rf"[ \t]*(?:\*\*)?[\[(]?(?:{_DATE}[T, \t]+)?{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?(?:[ \t]*[-–][ \t]*{_CLOCK})?"
+    rf"[ \t]*(?:\*\*)?[\[(]?(?:{_DATE}[T, \t]+)?{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"(?:[ \t]*[-–][ \t]*{_CLOCK})?"
     r"[\])]?(?:\*\*)?[ \t]*(?:[-–—|:][ \t]+)?"
 )
-_LEVEL = re.compile(r"\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\]?[ \t]*[:-]?[ \t]+")
+_LEVEL = re.compile(
+    r"\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\]?[ \t]*[:-]?[ \t]+"
+)
 _CUE = re.compile(r"[ \t]*(?:\d{2}:)?\d{2}:\d{2}[.,]\d{3}[ \t]+-->[ \t]+.*")
 _NUMBER = re.compile(r"[ \t]*\d{1,6}[ \t\r]*")
 _VTT = re.compile(r"\ufeff?WEBVTT\b.*")
 _VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>\n]{1,60})>")
 _LABEL = re.compile(
-    r"[ \t]*(?:\*\*|__|<)?((?:[A-Z][\w.'’&-]*|[A-Z]\d?)(?:[ \t]+(?:[A-Z(][\w.'’)&-]*|\d{1,3}|de|van|von|da|of|"
+    r"[ \t]*(?:\*\*|__|<)?("
+    r"[A-Z][\w.'’&-]*(?:[ \t]+(?:[A-Z(][\w.'’)&-]*|\d{1,3}|de|van|von|da|of|"
     r"the)){0,4})[ \t]*(?:\*\*|__)?[ \t]*(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]*"
     rf"(?::(?:\*\*|__)?|>)[ \t]+(?:[\[(]{_CLOCK}[\])][ \t]*)?(?=\S)"
 )
 _LABEL_ALONE = re.compile(
-    rf"[ \t]*(?:\*\*)?([A-Z][\w.'’-]*(?:[ \t]+[A-Z][\w.'’-]*){{0,3}})(?:\*\*)?[ \t]*:?[ \t]*[\[(]?{_CLOCK}[\])]?[ \t\r]*"
+    rf"[ \t]*(?:\*\*)?[A-Z][\w.'’-]*(?:[ \t]+[A-Z][\w.'’-]*){{0,3}}(?:\*\*)?[ \t]*:?[ \t]*"
+    rf"[\[(]?{_CLOCK}[\])]?:?[ \t\r]*"
 )
 _FIELDS = frozenset(
     """
-    address agenda answer author background benefits budget cast category caution city client code company
-    conclusion contact cost country date day deadline description details director doors duration email
-    entry error example expected fax fee fixes format free from genre hint hours how id important ingredients
-    instructions introduction issue language length level link links location materials methods model name
-    news note notes objective objectives output password phone place platform please policy prep price
-    problem program project purpose question reason reference references related release reminder
-    requirements result results role runtime salary see server solution source speaker starring status
-    steps subject summary tel telephone time times tip title to topic type update url usage venue version
-    warning website what when where who why year actual environment severity priority quantity colour color
-    size material brand weight dimensions
+    info debug fatal critical trace
+    address agenda answer author background benefits budget cast category caution city client
+    code company conclusion contact cost country date day deadline description details director
+    doors duration email entry error example expected fax fee fixes format free from genre hint
+    hours how id important ingredients instructions introduction issue language length level
+    link links location materials methods model name news note notes objective objectives output
+    password phone place platform please policy prep price problem program project purpose
+    question reason reference references related release reminder requirements result results
+    role runtime salary see server solution source speaker starring status steps subject summary
+    tel telephone time times tip title to topic type update url usage venue version warning
+    website what when where who why year actual environment severity priority quantity colour
+    color size material brand weight dimensions
     """.split()
 )
 _ROLES = re.compile(
@@ -53,7 +60,8 @@ _ROLES = re.compile(
 )
 _DIRECTION = re.compile(
     r"[\[(](?:music|applause|laughter|laughs?|inaudible|crosstalk|silence|pause|cheering|noise|"
-    r"chuckles?|sighs?|intro music|background noise|unclear|coughs?)[^\[\]()\n]{0,30}[\])]|♪[^♪\n]*♪?",
+    r"chuckles?|sighs?|intro music|background noise|unclear|coughs?)[^\[\]()\n]{0,30}[\])]|"
+    r"♪[^♪\n]*♪?",
     re.IGNORECASE,
 )
 _LEAST_SHARE = 0.4  # of the lines
@@ -80,8 +88,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         return text
     has_cues = any(_CUE.match(line) for line in lines[:2000])
     full = [line for line in lines if line.strip()]
-    n_stamped = sum(_STAMP.match(line) is not None for line in full)
-    is_stamped = has_cues or n_stamped > 1 and n_stamped >= _LEAST_SHARE * len(full) / 2
+    n_stamped = sum(bool(_STAMP.match(line) or _LABEL_ALONE.fullmatch(line)) for line in full)
+    is_stamped = has_cues or (n_stamped > 1 and n_stamped >= _LEAST_SHARE * len(full) / 2)
     unstamped = [_STAMP.sub("", line, count=1) for line in full] if is_stamped else full
     labels = _labels(unstamped, is_stamped=is_stamped, sure=sure)
     if not (is_stamped or labels):
@@ -129,7 +137,9 @@ def _labels(lines: list[str], *, is_stamped: bool, sure: bool) -> frozenset[str]
     n_words = sum(
         len(label.string[label.end() :].split()) for label in found if label.group(1) in usable
     )
-    if n_lines < _LEAST_SHARE * len(lines) or n_words < _FEWEST_WORDS * n_lines:
+    if n_lines < _LEAST_SHARE * len(lines):
+        return frozenset()
+    if n_words < _FEWEST_WORDS * n_lines and not is_stamped:
         return frozenset()
     is_repeated = any(counts[name] > 1 for name in usable) and len(usable) > 1
     are_names = len(usable) >= _NAMED and all(

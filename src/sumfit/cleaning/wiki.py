@@ -12,10 +12,12 @@ from sumfit.cleaning.blocks import has_words, joined, masked, unmasked, without_
 __all__ = ["clean_wiki"]
 
 _HEADING = re.compile(r"(?m)^(={2,6})[ \t]*([^=\n][^\n]{0,300}?)[ \t]*\1[ \t]*$")
-_JIRA_HEADING = re.compile(r"(?m)^h[1-6]\.[ \t]+(?=\S)")
+_JIRA_HEADING = re.compile(r"(?m)^h[1-6]\.[ \t]+(\S.*)$")
 _MACRO = re.compile(r"\{(code|noformat|panel|quote|color)(?::[^{}\n]{0,200})?\}")
 _BOLD = re.compile(r"'{2,5}(?=[^\s'])([^'\n]*(?:'[^'\n]+)*)'{2,5}")
-_FILE = re.compile(r"\[\[(?:File|Image|Category|Media):[^\[\]\n]*(?:\[\[[^\[\]\n]*\]\][^\[\]\n]*)*\]\]")
+_FILE = re.compile(
+    r"\[\[(?:File|Image|Category|Media):[^\[\]\n]*(?:\[\[[^\[\]\n]*\]\][^\[\]\n]*)*\]\]"
+)
 _LINK = re.compile(r"\[\[([A-Za-z:#][^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 _OUTSIDE = re.compile(r"\[(?:https?:)?//[^\s\[\]]+(?:\s([^\[\]\n]*))?\]")
 _REFERENCE = re.compile(r"<ref[^<>]*/>|<ref[^<>]*>[^<]*</ref>", re.IGNORECASE)
@@ -53,7 +55,7 @@ def clean_wiki(text: str, *, sure: bool = False) -> str:
     found = _OUTSIDE.sub(lambda link: link.group(1) or "", found)
     found = _BEHAVIOUR.sub("", _MACRO.sub("", found))
     found = _BOLD.sub(r"\1", found)
-    found = _HEADING.sub(r"\n\2\n", _JIRA_HEADING.sub("\n", found))
+    found = _HEADING.sub(r"\n\2\n", _JIRA_HEADING.sub(r"\n\1\n", found))
     blocks: list[str] = []
     is_open = False  # the last block may go on
     for line in found.split("\n"):

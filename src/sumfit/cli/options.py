@@ -26,6 +26,7 @@ T = TypeVar("T")
 _LENGTH = "Length (one of these)"
 _ROOM = "Room around the summary"
 _STYLE = "What the summary may hold"
+_INPUT = "What the text is"
 _SEARCH = "Search"
 _MODEL = "Model"
 
@@ -212,6 +213,21 @@ class SummaryFlags:
         ),
     ] = None
     keep_short: Annotated[bool | None, _switch("Return a text that already fits as it is.")] = None
+    clean: Annotated[
+        bool | None,
+        typer.Option(
+            help="Take out markup, quoted mail, time stamps and the like (on by default).",
+            rich_help_panel=_INPUT,
+            show_default=False,
+        ),
+    ] = None
+    input_kind: Annotated[
+        str | None,
+        typer.Option(
+            help="auto, plain, html, markdown, wiki, mail, transcript, diff or trace.",
+            rich_help_panel=_INPUT,
+        ),
+    ] = None
     on_infeasible: Annotated[
         str | None,
         typer.Option(

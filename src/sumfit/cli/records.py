@@ -27,6 +27,7 @@ _FIELDS = (
     "gap",
     "complete",
     "source_truncated",
+    "cleaned",
     "origin",
     "method",
     "rank",

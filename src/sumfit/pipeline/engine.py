@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
+from sumfit.cleaning import Cleaned, clean, is_only_links
 from sumfit.dag import DAG
 from sumfit.errors import (
     ConstraintError,
+    EmptyInputError,
     InfeasibleBudgetError,
     SumfitError,
     UnsupportedScriptError,
@@ -123,7 +126,7 @@ class Engine:
             return Prepared(None, [error] * len(job.lengths), [None] * len(job.lengths), 0.0)
         requests: list[LengthRequest | SumfitError] = []
         graphs: list[GraphRequest | None] = []
-        refusal = self._refusal(source)
+        refusal = self._refusal(source, options)
         for length in job.lengths:
             graph = None
             try:
@@ -151,7 +154,16 @@ class Engine:
             tokenizer=self.model.tokenizer,
             profile=options.profile,
             max_source=self.model.config.max_source,
+            clean=partial(self._clean, options=options),
         )
+
+    def _clean(self, text: str, options: Options) -> Cleaned:
+        if not options.clean or options.profile != "natural":
+            return Cleaned(text)
+        return clean(text, options.input_kind, known=self._is_known)
+
+    def _is_known(self, word: str) -> bool:
+        return self.model.lexicon is None or word in self.model.lexicon
 
     def request(self, length: Mapping[str, object], source: Source) -> LengthRequest:
         """Resolve the length keywords of a text.
@@ -246,8 +258,13 @@ class Engine:
             return make.cut(request)
         raise refusal
 
-    def _refusal(self, source: Source) -> UnsupportedScriptError | None:
-        """Why the model cannot read a text: its writing system."""
+    def _refusal(self, source: Source, options: Options) -> SumfitError | None:
+        """Why the model cannot read a text: its writing system, or that it is only links."""
+        if options.clean and is_only_links(source.head):
+            return EmptyInputError(
+                "the text is nothing but web addresses; give the text of the page, or use "
+                "clean=False"
+            )
         config = self.model.config
         found = foreign_script(source.read, config.scripts) if config.scripts else None
         if found is None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
+from sumfit.cleaning import check_kind
 from sumfit.decoding import CONSTRAINED_METHODS, METHODS
 from sumfit.errors import ConfigError
 from sumfit.length.budget import whole_number
@@ -56,6 +57,7 @@ _SWITCHES = (
     "keep_short",
     "faithful",
     "near_doubles",
+    "clean",
 )
 _MOST_CANDIDATES = 1000
 _WIDEST_BEAM = 10_000  # its tables grow with it: about 50 MB here
@@ -105,7 +107,12 @@ class Options:
             and code words keep their letters; lengths are measured afterwards. Gigaword form is
             always lower case.
         on_infeasible: ``"error"``, or ``"cut"`` for a marked word-boundary cut of the source.
-        keep_short: Return a source that already fits as it is.
+        keep_short: Return a source that already fits as it is (cleaned, if ``clean`` says so).
+        clean: Take out of the source what is not content: markup, quoted mail, time stamps, the
+            frames of a stack trace, lines around the text; see `sumfit.cleaning.clean`. Text in
+            the Gigaword form is never cleaned.
+        input_kind: What the source is: ``"auto"``, ``"plain"``, ``"html"``, ``"markdown"``,
+            ``"wiki"``, ``"mail"``, ``"transcript"``, ``"diff"`` or ``"trace"``.
         profile: Text form, ``"natural"`` or ``"gigaword"``.
         max_expansions: Most prefixes exact search may expand before it settles for a gap (real
             texts take some ten; only texts that the model cannot handle come near the limit);
@@ -140,6 +147,8 @@ class Options:
     capitalization: str | None = None
     on_infeasible: str = "error"
     keep_short: bool = True
+    clean: bool = True
+    input_kind: str = "auto"
     profile: str = "natural"
     max_expansions: int | None = 6_000
     time_limit_s: float | None = None
@@ -156,6 +165,7 @@ class Options:
                 "profile='gigaword' is lower case throughout, capitalization was "
                 f"{self.capitalization!r}; leave it out"
             )
+        check_kind(self.input_kind)
         if self.method not in METHODS:
             known = ", ".join(repr(name) for name in sorted(METHODS))
             raise ConfigError(f"method must be one of {known}, was {self.method!r}")

@@ -6,7 +6,7 @@ Owns how `sumfit.Summary` is filled, and the last-resort cut. Does not own the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import regex
@@ -121,7 +121,8 @@ class ResultMaker:
         """
         assert self.source is not None
         text = self._cased(request.without_label(self.source.text), request)
-        return self._plain(text, "source", request)
+        copy = self._plain(text, "source", request)
+        return replace(copy, cleaned=()) if self.source.is_copied_as_given else copy
 
     def cut(self, request: LengthRequest) -> Summary:
         """The source's first words that fit, with an ellipsis: a last resort that shows it is one.
@@ -222,6 +223,7 @@ class ResultMaker:
             "limit": request.limit,
             "min_length": request.min_length,
             "source_truncated": self.source.is_truncated,
+            "cleaned": self.source.cleaned,
             "method": self.options.method,
         }
 

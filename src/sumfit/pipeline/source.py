@@ -1,22 +1,24 @@
-"""A user's text made ready for the model: normalised, in its profile, cut to what is read.
+"""A user's text made ready for the model: cleaned, normalised, in its profile, cut to what is read.
 
-Owns what counts as an empty text, and where a long text is cut. Does not own normalisation or
-profiles (`sumfit.text`).
+Owns what counts as an empty text, and where a long text is cut. Does not own cleaning
+(`sumfit.cleaning`), normalisation or profiles (`sumfit.text`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sumfit.cleaning import Cleaned
 from sumfit.errors import EmptyInputError
 from sumfit.length.units import checked_text
 from sumfit.text import Tokenizer, get_profile
 
 __all__ = ["Source", "prepare"]
 
+_KEPT_IN_COPIES = frozenset({"links", "emoji-codes"})
 _CHARS_PER_PIECE = 8  # first guess of how much text fills the model; doubled until it does
 _SENTENCE_END = re.compile(r"[.!?…؟।](?:[\"'”’»)\]]*)(?=\s)|[。！？]")
 _MOST_HELD = 200_000  # characters at which a text is long: its head has all that matters by then
@@ -29,7 +31,8 @@ class Source:
     """One text, ready.
 
     Attributes:
-        raw: The whole text as it was given.
+        raw: The whole text, cleaned if that was asked; as it was given if only links and emoji
+            codes were cleaned, which the model should not read but a copy of the text keeps.
         profile: Name of its profile.
         head: The whole text, normalised and in its profile's form; of one of more than 200,000
             characters so much of that from its beginning.
@@ -37,6 +40,7 @@ class Source:
         ids: Vocabulary ids of the part that the model reads, at least one.
         read: That part.
         is_truncated: The model does not see the end of the text.
+        cleaned: What was taken out of the text or put right, see `sumfit.cleaning.Cleaned`.
     """
 
     raw: str
@@ -46,15 +50,30 @@ class Source:
     ids: tuple[int, ...]
     read: str
     is_truncated: bool
+    cleaned: tuple[str, ...] = ()
 
     @cached_property
     def text(self) -> str:
         """The whole text, normalised and in its profile's form; takes a second for 10 MB."""
-        return self.head if self.is_whole else get_profile(self.profile).apply_source(self.raw)
+        if self.is_whole and not self.is_copied_as_given:
+            return self.head
+        return get_profile(self.profile).apply_source(self.raw)
+
+    @property
+    def is_copied_as_given(self) -> bool:
+        """Whether the text, if it fits, is returned with what cleaning took out."""
+        return bool(self.cleaned) and _KEPT_IN_COPIES.issuperset(self.cleaned)
 
 
-def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int) -> Source:
-    """Normalise a text and cut it, at a sentence end where there is one, to what is read.
+def prepare(
+    text: object,
+    *,
+    tokenizer: Tokenizer,
+    profile: str,
+    max_source: int,
+    clean: Callable[[str], Cleaned] = Cleaned,
+) -> Source:
+    """Clean and normalise a text and cut it, at a sentence end if there is one, to what is read.
 
     Only about as much of a long text is encoded as the model reads, and only its head is
     normalised, so 50 MB cost no more than 200,000 characters.
@@ -64,6 +83,7 @@ def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int
         tokenizer: The model's tokenizer.
         profile: Name of a text profile.
         max_source: Most pieces that the model reads.
+        clean: Takes out what is not content; nothing if not given.
 
     Returns:
         The text, ready.
@@ -72,7 +92,9 @@ def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int
         InputError: If it is not a string.
         EmptyInputError: If there is nothing in it but white space and control characters.
     """
-    plain = str.__str__(checked_text(text))  # a subclass may count, join or strip in its own way
+    given = str.__str__(checked_text(text))  # a subclass may count, join or strip in its own way
+    cleaned = clean(given)
+    plain = cleaned.text
     form = get_profile(profile).apply_source
     head, is_whole = _head(plain, form)
     ids = _encoded(head, tokenizer, max_source)
@@ -85,7 +107,8 @@ def prepare(text: object, *, tokenizer: Tokenizer, profile: str, max_source: int
     if is_truncated:
         read = _at_sentence_end(tokenizer.decode(ids[:max_source]))
         ids = tokenizer.encode(read)[:max_source] or ids[:max_source]
-    return Source(plain, profile, head, is_whole, tuple(ids), read, is_truncated)
+    source = Source(plain, profile, head, is_whole, tuple(ids), read, is_truncated, cleaned.removed)
+    return replace(source, raw=given) if source.is_copied_as_given else source
 
 
 def _head(plain: str, form: Callable[[str], str]) -> tuple[str, bool]:

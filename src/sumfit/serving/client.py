@@ -219,6 +219,7 @@ def _summary(reply: Mapping[str, Any]) -> Summary:
         values[name] = default if reply.get(name) is None else float(reply[name])
     return Summary(
         **values,
+        cleaned=tuple(reply.get("cleaned") or ()),
         alternatives=tuple(_summary(other) for other in reply.get("alternatives") or ()),
         error=_typed(error["type"], error["message"]) if error else None,
     )

@@ -153,6 +153,7 @@ def reply_of(summary: Summary) -> dict[str, Any]:
         ValueError: If the model's own text has no probability, which is a fault of the server.
     """
     reply: dict[str, Any] = {name: getattr(summary, name) for name in PLAIN_FIELDS}
+    reply["cleaned"] = list(summary.cleaned)
     is_scored = summary.error is None and summary.origin == "model"
     for name in ("log_prob", "score"):
         value = float(getattr(summary, name))

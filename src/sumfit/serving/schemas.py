@@ -31,6 +31,9 @@ Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Counts = Annotated[list[Count], Field(fail_fast=True)]
 Limit = Count | Counts  # a list: one per text, or for a single text one summary per limit
 Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=64)]
+InputKind = Literal[
+    "auto", "plain", "html", "markdown", "wiki", "mail", "transcript", "diff", "trace"
+]
 Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
 
 LENGTH_FIELDS = tuple(
@@ -120,6 +123,12 @@ class Options(Strict):
     keep_short: bool | None = Field(
         None, description="return a source that already fits as it is (default true)"
     )
+    clean: bool | None = Field(
+        None, description="take out markup, quoted mail, time stamps and the like (default true)"
+    )
+    input_kind: InputKind | None = Field(
+        None, description="what the text is, where that is known (default `auto`)"
+    )
     profile: Literal["natural", "gigaword"] | None = Field(None, description="form of the text")
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         None, description="of the sampling decoders"
@@ -193,7 +202,10 @@ class SummaryReply(BaseModel):
     optimal: bool = Field(description="proved: nothing that fits scores higher")
     gap: float | None = Field(description="at most this much score could be gained, in nats")
     complete: bool = Field(description="ends as a sentence or headline should")
-    source_truncated: bool = Field(description="the model did not see the end of the source")
+    source_truncated: bool = Field(description="the model did not see all of the source")
+    cleaned: list[str] = Field(
+        description="what was taken out of the source or put right, such as `html` or `mail`"
+    )
     method: str
     origin: str = Field(description="`model`, `source` (it fitted as it was) or `cut`")
     rank: int

@@ -137,6 +137,7 @@ def _result_schema(pa: Any, spec: JobSpec) -> Any:
         "optimal": pa.bool_(),
         "complete": pa.bool_(),
         "source_truncated": pa.bool_(),
+        "cleaned": pa.list_(pa.string()),
         "alternatives": pa.list_(pa.string()),
     }
     return pa.schema(

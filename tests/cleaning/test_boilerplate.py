@@ -1,0 +1,100 @@
+"""Datelines, credits, links, emoji codes."""
+
+import pytest
+
+from sumfit.cleaning import clean
+
+FACT = "The old bridge will close on Monday."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"LONDON, May 3 (Agency) - {FACT}",
+        f"LONDON (Reuters) - {FACT}",
+        f"Moscow (AP) — {FACT}",
+        f"NEW YORK, 3 May 2026 – {FACT}",
+        f"BREAKING: {FACT}",
+        f"{FACT} Read more",
+        f"{FACT} Continue reading...",
+        f"{FACT} [...]",
+        f"{FACT}\nPhoto: A. Lee",
+        f"Share this article\n{FACT}",
+        f"{FACT}\nWe use cookies to make this site better. Accept all cookies",
+        f"{FACT}\nSign up for our free newsletter\n© 2026 The Paper",
+        f'{FACT}\nSigned-off-by: Ann Lee <ann@example.org>\nFixes: 1a2b3c4 ("bridge")',
+    ],
+)
+def test_what_stands_around_a_text_goes(text: str) -> None:
+    found = clean(text)
+    assert found.text == FACT
+    assert found.removed == ("boilerplate",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NASA - the agency - said so.",
+        "Read more books, she said.",
+        "Paris (AP) said so.",
+        "image: scale by two\nThe picture was small.",
+        "Related work is rare.\nWe add to it.",
+        "The photo: a bridge.",
+        "Fixes: a leak in the roof\nIt was wet.",
+        "The site uses cookies, and that is all.",
+    ],
+)
+def test_sentences_that_look_alike_stay(text: str) -> None:
+    assert clean(text).text is text
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("Book at https://www.example.org/a?b=c.", "Book at example.org."),
+        ("Deal done (https://example.org/x). It rained.", "Deal done. It rained."),
+        ("Deal done. https://example.org/x", "Deal done."),
+        ("Deal done\nhttps://example.org/x\nIt rained", "Deal done.\nIt rained"),
+        ("Read WWW.Example.org now", "Read Example.org now"),
+        ("[1]: https://example.org/x\nDeal done", "Deal done"),
+    ],
+)
+def test_of_a_link_its_host_stays_at_most(text: str, right: str) -> None:
+    found = clean(text)
+    assert found.text == right
+    assert found.removed[0] == "links"
+
+
+@pytest.mark.parametrize(
+    "text", ["https://example.org/a/b", "ann@example.org wrote", "a.b.c", "//x"]
+)
+def test_a_text_of_links_alone_stays(text: str) -> None:
+    assert clean(text).text is text
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("quick update :wave: legal signed", "quick update legal signed"),
+        (":tada: We ship :+1:", "We ship"),
+        ("Done :white_check_mark:, ship it", "Done, ship it"),
+    ],
+)
+def test_emoji_codes_go(text: str, right: str) -> None:
+    assert clean(text).text == right
+    assert clean(text).removed == ("emoji-codes",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "at 10:30:45 today",
+        "std::move::x",
+        "a:b:c",
+        ":param x: the:x",
+        "Use `:wave:` here",
+        ":wave:",
+    ],
+)
+def test_other_colons_stay(text: str) -> None:
+    assert clean(text).text is text

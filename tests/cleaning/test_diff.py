@@ -1,0 +1,111 @@
+"""Patches and stack traces."""
+
+import time
+
+import pytest
+
+from sumfit.cleaning import clean
+
+PATCH = (
+    "diff --git a/src/cache.py b/src/cache.py\nindex 1a2b3c4..5d6e7f8 100644\n--- a/src/cache.py\n"
+    "+++ b/src/cache.py\n@@ -10,3 +10,3 @@ def get(key):\n     lock()\n-    return None\n"
+    "+    return store[key]\n"
+)
+
+
+def test_a_patch_says_which_file_and_what_changed() -> None:
+    found = clean(PATCH)
+    assert found.text == "In cache.py, def get(key): `return None` becomes `return store[key]`."
+    assert (found.kind, found.removed) == ("diff", ("diff",))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "commit 1a2b3c4d5e\nAuthor: Ann <ann@example.org>\nDate:   Mon May 4 2026\n\n    ",
+        "From 1a2b3c4d5e Mon Sep 17 2001\nFrom: Ann <ann@example.org>\nDate: Mon\nSubject: "
+        "[PATCH v2] ",
+    ],
+)
+def test_the_message_stands_for_its_patch(head: str) -> None:
+    message = f"{head}Give the value that is stored\n\nSigned-off-by: Ann <ann@example.org>\n"
+    "---\n src/cache.py | 2 +-\n 1 file changed, 1 insertion(+)\n\n"
+    assert clean(message + PATCH).text == "Give the value that is stored"
+
+
+@pytest.mark.parametrize(
+    ("patch", "text"),
+    [
+        (
+            "diff --git a/a.txt b/a.txt\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ "
+            "b/a.txt\n"
+            "@@ -0,0 +1 @@\n+How to bake bread",
+            "Add a.txt: add `How to bake bread`.",
+        ),
+        ("diff --git a/a.txt b/a.txt\ndeleted file mode 100644", "Remove a.txt."),
+        ("diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ", "Change a.png."),
+        (
+            "--- a.c\t2026-01-01\n+++ a.c\t2026-01-02\n@@ -1 +1 @@\n-int x;\n+long x;",
+            "In a.c: `int x;` becomes `long x;`.",
+        ),
+        ("@@ -1,2 +1,1 @@\n-int x;\n int y;", "In the file: remove `int x;`."),
+    ],
+)
+def test_patches_of_every_form_are_told(patch: str, text: str) -> None:
+    assert clean(patch).text == text
+
+
+def test_a_hundred_thousand_lines_are_told_in_a_few() -> None:
+    lines = "".join(f"-old line {number}\n+new line {number}\n" for number in range(50_000))
+    started = time.perf_counter()
+    text = clean(PATCH + lines + PATCH * 2000).text
+    assert time.perf_counter() - started < 10
+    assert text.count("cache.py") == 12
+    assert text.endswith("1989 more files change.")
+    assert len(text) < 5000
+
+
+@pytest.mark.parametrize(
+    "text", ["- old\n+ new", "See diff --git in the manual", "a @@ -1 b", "--- \n+++ \n"]
+)
+def test_what_is_no_patch_stays(text: str) -> None:
+    assert "diff" not in clean(text).removed
+
+
+@pytest.mark.parametrize(
+    ("trace", "text"),
+    [
+        (
+            'It fails:\nTraceback (most recent call last):\n  File "a/b.py", line 3, in <module>\n'
+            '    f()\n    ~^^\n  File "a/c.py", line 9, in f\n    raise ValueError("x")\n'
+            "ValueError: the list is empty",
+            "It fails:\nValueError: the list is empty in f (c.py, line 9).",
+        ),
+        (
+            'Exception in thread "main" java.lang.IllegalStateException: pool is closed\n'
+            "\tat org.x.Pool.get(Pool.java:33)\n\tat org.x.Main.main(Main.java:9)\n"
+            "Caused by: java.io.IOException: disk full\n\t... 3 more",
+            "IllegalStateException: pool is closed\nCaused by: IOException: disk full",
+        ),
+        (
+            "TypeError: x is not a function\n    at f (/srv/a.js:1:2)\n    at async main "
+            "(b.js:3:4)",
+            "TypeError: x is not a function",
+        ),
+        (
+            "panic: no key\n\ngoroutine 1 [running]:\nmain.f()\n\t/srv/a.go:12 +0x1d\nexit "
+            "status 2",
+            "panic: no key\n\nmain.f()",
+        ),
+    ],
+)
+def test_a_trace_is_its_error(trace: str, text: str) -> None:
+    found = clean(trace)
+    assert found.text == text
+    assert found.kind == "trace"
+
+
+@pytest.mark.parametrize("text", ["Meet at Anna's (noon)", "at 10:30\nat 11:30 we leave"])
+def test_what_is_no_trace_stays(text: str) -> None:
+    assert "trace" not in clean(text).removed

@@ -1,0 +1,70 @@
+"""Transcripts, subtitles, chats, logs."""
+
+import pytest
+
+from sumfit.cleaning import clean
+
+
+@pytest.mark.parametrize(
+    ("transcript", "text"),
+    [
+        (
+            "**Mara Lund:** You left the cloud, didn't you?\n\n**Tom Oda:** Yes, the bill fell "
+            "by half.",
+            "You left the cloud, didn't you?\nYes, the bill fell by half.",
+        ),
+        (
+            "[00:00:03] HOST: Today: slugs on lettuce\n[00:00:11] GUEST: Copper tape works.",
+            "Today: slugs on lettuce.\nCopper tape works.",
+        ),
+        (
+            "0:00 We replace a screen\n0:12 Warm the edge first.\n1:02:40 Lift the glass",
+            "We replace a screen.\nWarm the edge first.\nLift the glass",
+        ),
+        (
+            "Ann: The roof leaks again.\nBo: How bad is it?\nAnn: We need a bucket.",
+            "The roof leaks again.\nHow bad is it?\nWe need a bucket.",
+        ),
+        (
+            "WEBVTT\n\n1\n00:00:01.000 --> 00:00:04.000\n<v Ann>The roof\n\n2\n00:00:04.000 --> "
+            "00:00:05.000\nleaks again.",
+            "The roof leaks again.",
+        ),
+        (
+            "12/05/2026, 10:21 - Ann: The roof leaks\n12/05/2026, 10:22 - Bo: Again?",
+            "The roof leaks.\nAgain?",
+        ),
+        (
+            "2026-05-04 10:00:01,123 ERROR disk is full\n2026-05-04 10:00:02,456 INFO retry in 5 s",
+            "disk is full.\nretry in 5 s",
+        ),
+        (
+            "Ann Lee (00:12):\nThe roof leaks.\n\nBo Berg (00:15):\nHow bad is it?",
+            "The roof leaks.\nHow bad is it?",
+        ),
+        (
+            "[Music]\nSPEAKER 1: Welcome back to us.\nSPEAKER 2: (laughs) Glad to be here.",
+            "Welcome back to us.\nGlad to be here.",
+        ),
+    ],
+)
+def test_time_stamps_and_speakers_are_not_content(transcript: str, text: str) -> None:
+    found = clean(transcript)
+    assert found.text == text
+    assert found.kind == "transcript"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Place: Leeds\nSalary: 30,000 a year\nHours: 20 a week, mornings",
+        "Note: it rains.\nWarning: it is wet outside.",
+        "The train leaves at 10:21.\nIt is late.",
+        "A: Hello, how are you? B: Fine, and you?",
+        "Breaking: it rained all day.",
+        "net: mend the helper\nfs: close the file",
+        "10:30 is the time",
+    ],
+)
+def test_what_is_no_transcript_stays(text: str) -> None:
+    assert clean(text).text is text

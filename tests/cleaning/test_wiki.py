@@ -1,0 +1,77 @@
+"""Wiki markup and shortcodes."""
+
+import pytest
+
+from sumfit.cleaning import clean
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            "'''Otter Lake''' is a [[lake]] in [[Norway|the north]].<ref>Lee 2020</ref>{{cn}}\n"
+            "== History ==\nIt was dammed in 1911.\n[[Category:Lakes]]",
+            "Otter Lake is a lake in the north.\nHistory.\nIt was dammed in 1911.",
+        ),
+        (
+            "{{Infobox|a={{b|c}}}}\n'''Ann''' was a ''painter''.\n* Oils\n* Ink",
+            "Ann was a painter.\nOils.\nInk",
+        ),
+        (
+            "[[File:A.jpg|thumb|A [[lake]]]] The [[Otter]] and the [[Mink]] live here.",
+            "The Otter and the Mink live here.",
+        ),
+        (
+            "{| class=x\n! a\n| b\n|}\n'''Ann''' paints, says [https://x.org the paper].",
+            "Ann paints, says the paper.",
+        ),
+        (
+            "h2. Plan\nThe shop moves.\n{code}x = 1{code}\nIn May.",
+            "Plan.\nThe shop moves.\nIn May.",
+        ),
+    ],
+)
+def test_wiki_markup_is_not_content(page: str, text: str) -> None:
+    found = clean(page)
+    assert found.text == text
+    assert found.kind == "wiki"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[1, 2], [3, 4]]",
+        "Use {{ name }} in it",
+        "if [[ -f x ]]; then stop",
+        "It's 'so' and ''so''",
+        "a == b and c == d",
+        "[[nodiscard]] int f();",
+    ],
+)
+def test_code_is_no_wiki_markup(text: str) -> None:
+    assert clean(text).text is text
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            '[et_pb_section bb_built="1"][et_pb_text]Bread since '
+            "1952.[/et_pb_text][/et_pb_section]",
+            "Bread since 1952.",
+        ),
+        ("[b]Bread[/b] from [url=https://x.org]Graz[/url]", "Bread from Graz"),
+        ('{{< figure src="a.png" >}}\nBread since 1952.', "Bread since 1952."),
+        ('[gallery ids="1,2"] Bread since 1952.', "Bread since 1952."),
+    ],
+)
+def test_shortcodes_are_not_content(page: str, text: str) -> None:
+    assert clean(page).text == text
+    assert clean(page).removed == ("shortcodes",)
+
+
+@pytest.mark.parametrize(
+    "text", ["It is so [sic] [1] [RFC]", "Moved [my_long_name] to style", "see [a](b) c[0]", "[x]"]
+)
+def test_brackets_that_people_write_stay(text: str) -> None:
+    assert "shortcodes" not in clean(text).removed
