@@ -1,4 +1,4 @@
-"""``sumfit data``: check files, train a tokenizer, pack a corpus."""
+"""``sumfit data``: check and filter files, write titles, train a tokenizer, pack a corpus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from sumfit.cli.train import log_to_stderr
 from sumfit.errors import ConfigError
 
-__all__ = ["app", "check", "lexicon", "pack", "start_weights", "tokenizer"]
+__all__ = ["app", "check", "filter_", "lexicon", "pack", "start_weights", "titles", "tokenizer"]
 
 app = typer.Typer(
     add_completion=False,
@@ -70,6 +70,64 @@ def check(
             print(f"error: {result.name} has no pair that can be used", file=sys.stderr)
     if not all(result.n_pairs and not result.error for result in checks):
         raise typer.Exit(1)
+
+
+@app.command("filter")
+def filter_(
+    files: Annotated[list[Path], typer.Argument(help="Files of text-summary pairs.")],
+    output: Output,
+    new_words: Annotated[
+        int, typer.Option(help="Content words a summary may have beyond its text.", min=0)
+    ] = 1,
+    source: Annotated[str, typer.Option(help="Column of the source.")] = "source",
+    summary: Annotated[str, typer.Option(help="Column of the summary.")] = "summary",
+    summaries: Annotated[str, typer.Option(help="Column of several summaries.")] = "summaries",
+) -> None:
+    """Keep the pairs whose summary follows from its text, as JSON lines; say why others go.
+
+    Headlines In Title Case are put into the case of their text.
+
+    sumfit data filter news.jsonl.xz -o supported/news.jsonl
+    """
+    from sumfit.data.filtering import FilterOptions, PairFilter, filter_files
+    from sumfit.data.readers import Columns
+
+    judge = PairFilter(FilterOptions(new_words=new_words))
+    filter_files(files, output, judge, columns=Columns(source, summary, summaries))
+    for line in judge.report.lines():
+        print(line)
+
+
+@app.command()
+def titles(
+    model: Annotated[Path, typer.Argument(help="Checkpoint of a model with a scorer.")],
+    file: Annotated[Path, typer.Argument(help="JSON lines with the texts, field 'source'.")],
+    output: Output,
+    style: Annotated[str, typer.Option(help="Style that the model is told.")] = "",
+    n_titles: Annotated[int, typer.Option(help="Titles of each text.", min=1, max=7)] = 2,
+    least_logp: Annotated[
+        float, typer.Option(help="Least mean log-probability of a piece, in nats.")
+    ] = -0.5,
+    batch_size: Annotated[int, typer.Option(help="Texts at once.", min=1)] = 1024,
+    device: Annotated[str, typer.Option(help="Torch device; the best there is by default.")] = "",
+) -> None:
+    """Let a model's scorer write titles for texts that have none, and keep the supported ones.
+
+    sumfit data titles runs/dat-default/best texts.jsonl -o written.jsonl --style news
+    """
+    from sumfit.training.distil import WriteOptions, write_pairs
+
+    options = WriteOptions(
+        style=style, n_titles=n_titles, least_logp=least_logp, batch_size=batch_size
+    )
+
+    def show(n_done: int, n_all: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{n_done:,} of {n_all:,} titles\x1b[K", end="", file=sys.stderr)
+
+    report = write_pairs(model, file, output, options, device=device, on_progress=show)
+    for line in report.lines():
+        print(line)
 
 
 @app.command()

@@ -43,11 +43,19 @@ SYSTEMS: tuple[str, ...] = get_args(SystemName)
 _UNUSED: dict[str, tuple[str, ...]] = {
     "dat": ("n_limit_buckets", "transition_rank", "n_candidates"),
     "at": (
-        "n_link_heads", "n_limit_buckets", "n_scorer_layers", "transition_rank", "n_candidates",
+        "n_link_heads",
+        "n_limit_buckets",
+        "n_scorer_layers",
+        "transition_rank",
+        "n_candidates",
     ),
     "at-leninfo": ("n_link_heads", "n_scorer_layers", "transition_rank", "n_candidates"),
     "ctc": (
-        "n_link_heads", "n_limit_buckets", "n_scorer_layers", "transition_rank", "n_candidates",
+        "n_link_heads",
+        "n_limit_buckets",
+        "n_scorer_layers",
+        "transition_rank",
+        "n_candidates",
     ),
     "bert-crf": ("n_link_heads", "n_limit_buckets", "n_scorer_layers"),
 }
