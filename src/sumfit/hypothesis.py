@@ -118,6 +118,9 @@ class Summary:
         complete: The text ends as a sentence or headline should: no dangling function word, no
             open bracket or quotation mark.
         source_truncated: The model did not see all of the source.
+        language: Language of the source, a code of ISO 639-1 such as ``"en"``; ``None`` where it
+            cannot be told, as of a short text. The model writes the languages that its
+            configuration names, whatever the source.
         cleaned: What of the source was taken out or put right as no content, see
             `sumfit.cleaning.Cleaned`.
         method: Decoder's name.
@@ -149,6 +152,7 @@ class Summary:
     gap: float = float("inf")
     complete: bool = False
     source_truncated: bool = False
+    language: str | None = None
     cleaned: tuple[str, ...] = ()
     method: str = "seqmap"
     origin: str = "model"

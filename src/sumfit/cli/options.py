@@ -221,6 +221,14 @@ class SummaryFlags:
             show_default=False,
         ),
     ] = None
+    strict: Annotated[
+        bool | None,
+        typer.Option(
+            help="Refuse a text in a language that the model does not write.",
+            rich_help_panel=_INPUT,
+            show_default=False,
+        ),
+    ] = None
     input_kind: Annotated[
         str | None,
         typer.Option(

@@ -27,6 +27,7 @@ _FIELDS = (
     "gap",
     "complete",
     "source_truncated",
+    "language",
     "cleaned",
     "origin",
     "method",

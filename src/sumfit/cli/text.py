@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
@@ -12,6 +13,7 @@ from sumfit.cli.records import json_line, record_of
 from sumfit.cli.terminal import check_utf8, in_flags, not_utf8, printable
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
+from sumfit.text.language import language_name
 
 __all__ = ["read_text", "text"]
 
@@ -88,10 +90,17 @@ def _show(summary: Summary, format: str) -> None:
         return
     for one in (summary, *summary.alternatives):
         print(one.text)
-    note: Any = None
-    if summary.origin == "cut":
-        note = "no summary fits, so this is a cut of the source"
-    elif summary.source_truncated:
-        note = "the text is longer than the model reads; its end was not seen"
-    if note:
+    for note in _notes(summary):
         print(f"note: {note}", file=sys.stderr)
+
+
+def _notes(summary: Summary) -> Iterator[str]:
+    """What somebody should know who sees the text alone."""
+    if summary.cleaned:
+        yield f"cleaned of {', '.join(summary.cleaned)} (--no-clean leaves all in)"
+    if summary.language not in (None, "en"):
+        yield f"the text is in {language_name(summary.language or '')}; summaries are in English"
+    if summary.origin == "cut":
+        yield "no summary fits, so this is a cut of the source"
+    elif summary.source_truncated:
+        yield "the text is longer than the model reads; its end was not seen"

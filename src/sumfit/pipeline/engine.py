@@ -18,6 +18,7 @@ from sumfit.errors import (
     EmptyInputError,
     InfeasibleBudgetError,
     SumfitError,
+    UnsupportedLanguageError,
     UnsupportedScriptError,
 )
 from sumfit.hypothesis import Candidate, Summary
@@ -32,6 +33,7 @@ from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory
+from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 
 __all__ = ["Engine"]
@@ -252,6 +254,8 @@ class Engine:
     ) -> Summary:
         """The summary of a request that needs no graph, or of a text that the model cannot read."""
         assert make.source is not None
+        if isinstance(refusal, UnsupportedLanguageError):
+            raise refusal
         if refusal is None or self._is_kept(make.source, request, make.options):
             return make.copied(request)
         if make.options.on_infeasible == "cut":
@@ -259,13 +263,20 @@ class Engine:
         raise refusal
 
     def _refusal(self, source: Source, options: Options) -> SumfitError | None:
-        """Why the model cannot read a text: its writing system, or that it is only links."""
+        """Why a text is not summarised: its writing system, its language, only links."""
         if options.clean and is_only_links(source.head):
             return EmptyInputError(
                 "the text is nothing but web addresses; give the text of the page, or use "
                 "clean=False"
             )
         config = self.model.config
+        code = source.language
+        if options.strict and code and config.languages and code not in config.languages:
+            known = " and ".join(map(language_name, config.languages))
+            return UnsupportedLanguageError(
+                f"the text is in {language_name(code)} ({code}), and model {config.name!r} writes "
+                f"{known}; translate it, use a model trained on it, or leave strict out"
+            )
         found = foreign_script(source.read, config.scripts) if config.scripts else None
         if found is None:
             return None

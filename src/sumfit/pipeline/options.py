@@ -58,6 +58,7 @@ _SWITCHES = (
     "faithful",
     "near_doubles",
     "clean",
+    "strict",
 )
 _MOST_CANDIDATES = 1000
 _WIDEST_BEAM = 10_000  # its tables grow with it: about 50 MB here
@@ -113,6 +114,8 @@ class Options:
             the Gigaword form is never cleaned.
         input_kind: What the source is: ``"auto"``, ``"plain"``, ``"html"``, ``"markdown"``,
             ``"wiki"``, ``"mail"``, ``"transcript"``, ``"diff"`` or ``"trace"``.
+        strict: Refuse a source in a language that the model does not write; else its summary
+            only says so (``language``).
         profile: Text form, ``"natural"`` or ``"gigaword"``.
         max_expansions: Most prefixes exact search may expand before it settles for a gap (real
             texts take some ten; only texts that the model cannot handle come near the limit);
@@ -149,6 +152,7 @@ class Options:
     keep_short: bool = True
     clean: bool = True
     input_kind: str = "auto"
+    strict: bool = False
     profile: str = "natural"
     max_expansions: int | None = 6_000
     time_limit_s: float | None = None

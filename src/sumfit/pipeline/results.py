@@ -223,6 +223,7 @@ class ResultMaker:
             "limit": request.limit,
             "min_length": request.min_length,
             "source_truncated": self.source.is_truncated,
+            "language": self.source.language,
             "cleaned": self.source.cleaned,
             "method": self.options.method,
         }

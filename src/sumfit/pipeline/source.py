@@ -15,6 +15,7 @@ from sumfit.cleaning import Cleaned
 from sumfit.errors import EmptyInputError
 from sumfit.length.units import checked_text
 from sumfit.text import Tokenizer, get_profile
+from sumfit.text.language import language_of
 
 __all__ = ["Source", "prepare"]
 
@@ -58,6 +59,11 @@ class Source:
         if self.is_whole and not self.is_copied_as_given:
             return self.head
         return get_profile(self.profile).apply_source(self.raw)
+
+    @cached_property
+    def language(self) -> str | None:
+        """Language of the text, if it can be told; of Gigaword form it is not asked."""
+        return language_of(self.head) if self.profile == "natural" else None
 
     @property
     def is_copied_as_given(self) -> bool:

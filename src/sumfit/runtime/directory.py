@@ -70,6 +70,7 @@ class ModelConfig:
         mbr_temperature: Temperature of the n-best posterior for minimum Bayes risk.
         profiles: Text profiles that the training text covered.
         scripts: Writing systems that it covered, such as ``Latin``; empty for any.
+        languages: Languages that it covered, codes of ISO 639-1; empty for any.
         system: Kind of model: ``dat``, or a baseline's name.
     """
 
@@ -86,6 +87,7 @@ class ModelConfig:
     mbr_temperature: float = 1.0
     profiles: tuple[str, ...] = ("natural",)
     scripts: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ("en",)
     system: str = "dat"
 
     def bonus_for(self, unit: str) -> float:
@@ -288,6 +290,7 @@ def _read_config(file: Path) -> ModelConfig:
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
         profiles=_names(values, "profiles", file, default=("natural",)),
         scripts=_names(values, "scripts", file, default=()),
+        languages=_names(values, "languages", file, default=("en",)),
         system=_field(values, "system", str, file, default="dat"),
     )
 

@@ -14,6 +14,7 @@ PLAIN_FIELDS = (
     "optimal",
     "complete",
     "source_truncated",
+    "language",
     "method",
     "origin",
     "rank",

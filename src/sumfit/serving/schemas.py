@@ -126,6 +126,9 @@ class Options(Strict):
     clean: bool | None = Field(
         None, description="take out markup, quoted mail, time stamps and the like (default true)"
     )
+    strict: bool | None = Field(
+        None, description="refuse a text in a language that the model does not write"
+    )
     input_kind: InputKind | None = Field(
         None, description="what the text is, where that is known (default `auto`)"
     )
@@ -203,6 +206,9 @@ class SummaryReply(BaseModel):
     gap: float | None = Field(description="at most this much score could be gained, in nats")
     complete: bool = Field(description="ends as a sentence or headline should")
     source_truncated: bool = Field(description="the model did not see all of the source")
+    language: str | None = Field(
+        description="of the source, ISO 639-1; null where it cannot be told"
+    )
     cleaned: list[str] = Field(
         description="what was taken out of the source or put right, such as `html` or `mail`"
     )

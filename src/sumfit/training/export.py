@@ -43,6 +43,7 @@ _FIELDS = (
     "mbr_temperature",
     "profiles",
     "scripts",
+    "languages",
     "max_source",
     "controls",
     "recipe",

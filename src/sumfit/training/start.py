@@ -32,6 +32,7 @@ _TUNED = (
     "unit_bonus",
     "mbr_temperature",
     "scripts",
+    "languages",
     "words_per_vertex",
     "pinned_words",
 )

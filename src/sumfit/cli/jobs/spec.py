@@ -26,7 +26,7 @@ __all__ = ["Chunk", "JobSpec", "changed_input", "check_free", "failed_result", "
 Engine = Literal["local", "ray"]
 
 _RESULT_FIELDS = (
-    "line length unit limit log_prob optimal gap complete origin source_truncated cleaned "
+    "line length unit limit log_prob optimal gap complete origin source_truncated language cleaned "
     "alternatives error_type error"
 ).split()
 _HEAD_BYTES = 1 << 20

@@ -60,6 +60,7 @@ def _result(summary: Summary) -> dict[str, Any]:
         "complete": summary.complete,
         "origin": summary.origin,
         "source_truncated": summary.source_truncated,
+        "language": summary.language,
         "cleaned": list(summary.cleaned),
         "alternatives": [other.text for other in summary.alternatives],
         "error_type": None,

@@ -44,6 +44,9 @@ export function badgesOf(summary) {
       ? { text: "ends well", good: true }
       : { text: "ends abruptly", good: false },
   );
+  if (summary.language && summary.language !== "en") {
+    badges.push({ text: "text is not in English", good: false });
+  }
   if (summary.source_truncated) badges.push({ text: "end of the text not read", good: false });
   return badges;
 }
