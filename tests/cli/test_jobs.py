@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import gzip
 import io
 import json
 import lzma
+import math
 import os
 import random
 import signal
@@ -215,7 +217,7 @@ def test_an_unfinished_job_is_not_mixed_with_another(tmp_path: Path, tiny_model:
             run(job)
         JobDirectory(job.output).save(0, [{"line": 1}])
     other = spec(tmp_path, tiny_model, options={"max_chars": 50})
-    message = r"unfinished job with options \{'max_chars': 40\}, now it is \{'max_chars': 50\}"
+    message = r"holds an unfinished job, and max_chars=50 was 40 before\. Run it as before to go on"
     with pytest.raises(ConfigError, match=message):
         run(other)
     assert run(spec(tmp_path, tiny_model, options={"max_chars": 50}, restart=True)).n_records == 8
@@ -383,6 +385,37 @@ def test_values_that_json_lacks(tmp_path: Path, tiny_model: Path) -> None:
     assert (row["when"], row["n"]) == ("1970-01-01 00:00:00", None)
 
 
+def test_numbers_that_json_lacks_stay_as_they_were(tmp_path: Path, tiny_model: Path) -> None:
+    row = f'{{"text": {json.dumps(TEXTS[0])}, "a": NaN, "b": 1e999, "c": [-Infinity, {{"d": NaN}}]'
+    (tmp_path / "in.jsonl").write_text(row + ', "e": "NaN", "f": "1e999"}\n')
+    run(spec(tmp_path, tiny_model))
+    line = (tmp_path / "out.jsonl").read_text()
+    assert '"a": NaN, "b": 1e999, "c": [-1e999, {"d": NaN}], "e": "NaN", "f": "1e999",' in line
+    (found,) = read_jsonl(tmp_path / "out.jsonl")
+    assert found["b"] == math.inf
+    assert math.isnan(found["a"])
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.jsonl", "out.json"])
+def test_binary_cells_are_base64(tmp_path: Path, tiny_model: Path, name: str) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    raw = bytes(range(256))
+    table = pa.table({"raw": [raw], "more": [[b"\xff", None]], "text": [TEXTS[0]]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    run(spec(tmp_path, tiny_model, input=tmp_path / "in.parquet", output=tmp_path / name))
+    with (tmp_path / name).open(encoding="utf-8", newline="") as stream:
+        if name == "out.csv":
+            (row,) = csv.DictReader(stream)
+            row["more"] = json.loads(row["more"])
+        elif name == "out.json":
+            (row,) = json.load(stream)
+        else:
+            row = json.loads(stream.read())
+    assert base64.b64decode(row["raw"]) == raw
+    assert row["more"] == ["/w==", None]
+
+
 def test_bad_records_are_not_done_again_and_stay_counted(
     tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,6 +455,7 @@ def test_a_file_that_breaks_off_keeps_what_came_before(tmp_path: Path, tiny_mode
     assert [row["summary_error"] is None for row in found] == [True] * (len(found) - 1) + [False]
     assert f"damaged after line {len(found) - 1}: " in found[-1]["summary_error"]
     (tmp_path / "in.jsonl.gz").write_bytes(data[:30])
+    (tmp_path / "out.jsonl").unlink()
     with pytest.raises(DataFormatError, match="damaged after line 0"):
         run(spec(tmp_path, tiny_model, input=tmp_path / "in.jsonl.gz"))
 

@@ -21,7 +21,14 @@ import typer.main
 
 from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
-from sumfit.cli.terminal import as_utf8, in_flags, printable, use_utf8
+from sumfit.cli.terminal import (
+    as_utf8,
+    in_flags,
+    names_on_one_line,
+    one_line,
+    printable,
+    use_utf8,
+)
 from sumfit.errors import MissingExtraError, SumfitError
 from sumfit.writing import is_full
 
@@ -179,19 +186,20 @@ def run(argv: Sequence[str]) -> int:
     except Exception as error:
         if is_debugging:
             raise
-        return _report(error)
+        return _report(error, arguments)
     return 0
 
 
-def _report(error: Exception) -> int:
+def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Say what went wrong on standard error; return the exit code."""
     if isinstance(error, ModuleNotFoundError):
         error = _missing_extra(error) or error
     if isinstance(error, SumfitError):
-        print(f"error: {printable(in_flags(str(error)))}", file=sys.stderr)
+        message = names_on_one_line(in_flags(str(error)), arguments)
+        print(f"error: {printable(message)}", file=sys.stderr)
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:  # a full disk, a file without permission
-        print(f"error: {printable(_of_file(error))}", file=sys.stderr)
+        print(f"error: {one_line(_of_file(error))}", file=sys.stderr)
         _flush_or_close_stdout()
         return 1
     print(
@@ -315,7 +323,7 @@ def _problem_with(arguments: list[str]) -> str:
     if not first or first in COMMANDS or first.startswith("-") or len(first.split()) > 1:
         return ""
     if len(first) < 200 and Path(first).is_file():
-        name = printable(first)
+        name = one_line(first)
         return (
             f"{name} is a file; to summarise it as one text run: sumfit [OPTIONS] < {name}; "
             f"to summarise each of its lines or records run: sumfit summarize {name} [OPTIONS]"

@@ -124,7 +124,7 @@ def evaluate(
         Path | None, typer.Option(help="File for the scores of each item, JSONL")
     ] = None,
     input_format: Annotated[
-        Literal["lines", "jsonl", "csv", "tsv", "parquet"] | None,
+        Literal["lines", "jsonl", "json", "csv", "tsv", "parquet"] | None,
         typer.Option(help="Format of the summaries; told from the name if left out"),
     ] = None,
     format: Annotated[

@@ -6,7 +6,7 @@ job writes them at its end.
 
 from __future__ import annotations
 
-from sumfit.cli.terminal import in_flags, printable
+from sumfit.cli.terminal import in_flags, one_line
 from sumfit.errors import DataFormatError, EmptyInputError
 
 __all__ = ["Failures"]
@@ -45,7 +45,7 @@ class Failures:
         if self.n_failed > _MOST_MESSAGES:
             return None
         names_its_line = kind == DataFormatError.__name__
-        return ("" if names_its_line else f"line {line}: ") + printable(in_flags(message))
+        return ("" if names_its_line else f"line {line}: ") + one_line(in_flags(message))
 
     def total(self) -> str:
         """Say how many failed.

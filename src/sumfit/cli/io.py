@@ -6,21 +6,40 @@ an error in its place instead of the end. Does not own file formats (`sumfit.dat
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from sumfit.cli.records import without_nan
+from sumfit.cli.terminal import one_line
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
+from sumfit.writing import flush_to_disk, naming, replace_file
 
-__all__ = ["FORMATS", "Item", "check_columns", "item_of", "open_output", "read_items"]
+__all__ = [
+    "FORMATS",
+    "TABLES",
+    "Item",
+    "check_columns",
+    "check_delimiter",
+    "item_of",
+    "open_output",
+    "read_items",
+]
 
-FORMATS = ("lines", "jsonl", "csv", "tsv", "parquet", "datasets")
+FORMATS = ("lines", "jsonl", "json", "csv", "tsv", "parquet", "datasets")
 USUAL_FIELDS = ("text", "source")
 """Where a record's text is looked for, unless the caller names its field."""
+
+TABLES = ("parquet", "datasets")
+"""Formats whose columns have types; a missing number may be no number there."""
+
+_FIRST_RECORDS = 64
+_MOST_HELD = 1000  # bad records among them included
 
 _WITH_HEADER = ("csv", "tsv", "parquet", "datasets")
 """Formats whose records all have the same fields."""
@@ -52,6 +71,7 @@ def read_items(
     text_field: str | None = None,
     limit_field: str | None = None,
     keep: Sequence[str] = (),
+    delimiter: str | None = None,
 ) -> Iterator[Item]:
     """Read the texts of a file, or of standard input, one by one.
 
@@ -60,17 +80,19 @@ def read_items(
 
     Args:
         path: File, or ``-`` for standard input.
-        format: ``lines``, ``jsonl``, ``csv``, ``tsv`` or ``parquet``; told from the name if not
-            given, and ``lines`` for standard input.
+        format: One of `FORMATS`; told from the name if not given, and ``lines`` for standard
+            input.
         text_field: Field of the text; ``text`` or else ``source`` if not given.
         limit_field: Field of a record's own limit.
         keep: Fields to carry into the output.
+        delimiter: What stands between fields of CSV; a comma if not given.
 
     Yields:
         The items, in order.
 
     Raises:
-        ConfigError: If the format is unknown, or a table lacks a column asked for.
+        ConfigError: If the format is unknown, if a table lacks a column asked for, or if none of
+            the first records has a field asked for.
         DataFormatError: If the file cannot be read, or breaks off before its first record.
     """
     if format is not None and format not in FORMATS:
@@ -86,13 +108,77 @@ def read_items(
             raise DataFormatError(f"there is no file {path}")
         chosen = format or file_format(path)
     name = "<stdin>" if path == "-" else path
-    is_unchecked = chosen in _WITH_HEADER
-    for row in read_rows(source, format=cast(Format, chosen), on_bad="keep"):
-        if is_unchecked and row.error is None:
-            fields = (limit_field, *keep)
-            check_columns(name, tuple(row.fields), text_field=text_field, others=fields)
-            is_unchecked = False
-        yield item_of(row, name=name, text_field=text_field, limit_field=limit_field, keep=keep)
+    check_delimiter(delimiter, chosen)
+    rows = read_rows(source, format=cast(Format, chosen), on_bad="keep", delimiter=delimiter)
+    others = (limit_field, *keep) if chosen in _WITH_HEADER else (limit_field,)
+    if chosen != "lines":
+        patience = 1 if chosen in _WITH_HEADER else _FIRST_RECORDS
+        rows = _checked(rows, name, patience, text_field=text_field, others=others)
+    for row in rows:
+        item = item_of(row, name=name, text_field=text_field, limit_field=limit_field, keep=keep)
+        yield replace(item, kept=without_nan(item.kept)) if chosen in TABLES else item
+
+
+def _checked(
+    rows: Iterator[Row],
+    name: str,
+    patience: int,
+    *,
+    text_field: str | None,
+    others: Sequence[str | None],
+) -> Iterator[Row]:
+    """The records, once one of the first has shown the fields asked for.
+
+    Nothing is held back longer than that, so that a stream is answered as it comes.
+    """
+    held: list[Row] = []
+    columns: dict[str, None] = {}
+    problem: ConfigError | None = None
+    n_good = 0
+    for row in rows:
+        held.append(row)
+        if row.error is not None:
+            continue
+        n_good += 1
+        columns |= dict.fromkeys(row.fields)
+        try:
+            check_columns(name, tuple(columns), text_field=text_field, others=others)
+        except ConfigError as error:
+            problem = error
+            if n_good < patience and len(held) < _MOST_HELD:
+                continue
+            raise
+        problem = None
+        break
+    if problem is not None:
+        raise problem
+    yield from held
+    yield from rows
+
+
+def check_delimiter(delimiter: str | None, *formats: str) -> None:
+    r"""Refuse a delimiter that cannot stand between fields, or stands in no file of the call.
+
+    Args:
+        delimiter: What was asked for; ``None`` for nothing.
+        *formats: Formats of the files.
+
+    Raises:
+        ConfigError: If it is no single character, or one that CSV means otherwise, or if no file
+            is CSV.
+    """
+    if delimiter is None:
+        return
+    if len(delimiter) != 1 or delimiter in '"\r\n\0':
+        raise ConfigError(
+            f"delimiter must be one character other than a quotation mark or a line end, was "
+            f"{delimiter!r}; for a tab write 'tab'"
+        )
+    if "csv" not in formats:
+        raise ConfigError(
+            f"delimiter={delimiter!r} is for CSV, was given with {' and '.join(formats)}; leave it "
+            "out"
+        )
 
 
 def check_columns(
@@ -118,8 +204,6 @@ def check_columns(
     if not any(field in columns for field in wanted):
         names = " or ".join(map(repr, wanted))
         hint = "" if text_field else "; name the text's column with --field"
-        if len(columns) == 1 and any(mark in columns[0] for mark in ",;\t|"):
-            hint = "; write commas between fields, or tabs in a .tsv file"
         raise ConfigError(f"{name} has no column {names}; its columns are {known}{hint}")
     for field_name in others:
         if field_name is not None and field_name not in columns:
@@ -158,27 +242,57 @@ def item_of(
 
 
 @contextmanager
-def open_output(path: str | None) -> Iterator[TextIO]:
+def open_output(path: str | None, *, overwrite: bool = False) -> Iterator[TextIO]:
     r"""Open the file to write, UTF-8 with ``\n`` line ends, or hand out standard output.
 
+    The file appears when all is written. Until then, and after an error, what is written is in
+    ``FILE.part`` beside it.
+
     Args:
-        path: File; ``None`` or ``-`` for standard output.
+        path: File; ``None`` or ``-`` for standard output. A device or a pipe is written as it is.
+        overwrite: Replace a file that is there.
 
     Yields:
         The stream.
 
     Raises:
+        ConfigError: If the file is there and may not be replaced.
         DataFormatError: If the file cannot be written.
     """
     if path is None or path == "-":
         yield sys.stdout
         return
+    target = Path(os.path.realpath(path))
+    is_whole = target.is_file() or not target.exists()
+    if is_whole and target.exists() and not overwrite:
+        raise ConfigError(
+            f"output {path} exists; add --overwrite to replace it, or give another name"
+        )
+    part = target.with_name(f"{target.name}.part") if is_whole else target
     try:
-        stream = Path(path).open("w", encoding="utf-8", newline="\n")
+        stream = part.open("w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise DataFormatError(f"cannot write {path}: {error.strerror or error}") from error
-    with stream:
-        yield stream
+    if not is_whole:
+        with naming(path), stream:
+            yield stream
+        return
+    try:
+        with naming(path), stream:
+            yield stream
+            flush_to_disk(stream)
+        replace_file(part, target)
+    except BaseException:
+        _say_what_is_left(part)
+        raise
+
+
+def _say_what_is_left(part: Path) -> None:
+    with suppress(OSError):
+        if part.stat().st_size:
+            print(f"what was done so far is in {one_line(str(part))}", file=sys.stderr)
+        else:
+            part.unlink()
 
 
 def _text(row: Row, name: str, text_field: str | None) -> str:

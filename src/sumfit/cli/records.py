@@ -5,15 +5,24 @@ Owns what is written for one summary. Does not own reading or order.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 
-__all__ = ["RECORD_FIELDS", "error_record", "json_line", "record_of"]
+__all__ = [
+    "RECORD_FIELDS",
+    "as_text",
+    "error_record",
+    "json_line",
+    "record_of",
+    "without_nan",
+]
 
 _FIELDS = (
     "text",
@@ -35,6 +44,10 @@ _FIELDS = (
     "bonus",
     "unit_bonus",
 )
+
+# No text can hold one of these: they are drawn when the program starts.
+_NAN, _INFINITE, _MINUS_INFINITE = (uuid.uuid4().hex for _ in range(3))
+_LITERALS = {_NAN: "NaN", _INFINITE: "1e999", _MINUS_INFINITE: "-1e999"}
 
 RECORD_FIELDS = frozenset((*_FIELDS, "faithful", "alternatives", "line", "error"))
 """All fields that a record can have."""
@@ -73,25 +86,66 @@ def error_record(error: SumfitError) -> dict[str, Any]:
     return {"error": {"type": type(error).__name__, "message": str(error)}}
 
 
-def json_line(record: Mapping[str, Any]) -> str:
+def json_line(record: Any) -> str:
     r"""A record as one line of JSON, readable in any script.
 
     Args:
-        record: JSON types; numbers that JSON lacks become ``null``, and what is no JSON type,
-            as a date of Parquet, a string.
+        record: A value of JSON types. Numbers that JSON lacks are kept as they were read: infinity
+            is written ``1e999``, which every reader of JSON reads so, and what is no number
+            ``NaN``. What is no JSON type, as a date of Parquet, becomes a string as `as_text`
+            makes it.
 
     Returns:
         The line, without its end; line separators other than ``\n`` are escaped.
     """
-    line = json.dumps(_plain(record), ensure_ascii=False, allow_nan=False, default=str)
+    try:
+        line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=as_text)
+    except ValueError:  # rare: a second look at every number would cost more than the line
+        line = json.dumps(_marked(record), ensure_ascii=False, default=as_text)
+        for mark, literal in _LITERALS.items():
+            line = line.replace(f'"{mark}"', literal)
     for character in ("\x7f", "\x85", "\u2028", "\u2029"):
         line = line.replace(character, f"\\u{ord(character):04x}")
     return line.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _plain(value: Any) -> Any:
+def as_text(value: object) -> str:
+    """A value that JSON and CSV have no type for, as a string.
+
+    Args:
+        value: For example a date, or the bytes of a binary column of Parquet.
+
+    Returns:
+        Base64 of bytes, which loses none; all else as Python spells it.
+    """
+    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
+
+
+def without_nan(value: Any) -> Any:
+    """A value of a table as JSON has it: what is no number there is a missing one.
+
+    Args:
+        value: A value, lists and objects included.
+
+    Returns:
+        The value, ``None`` in place of each that is no number.
+    """
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return None if math.isnan(value) else value
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: without_nan(item) for key, item in value.items()}
+    return [without_nan(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _plain(value: Any) -> Any:
+    """A number of a summary; ``None`` for one that JSON lacks."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _marked(value: Any) -> Any:
+    """A value with strings in place of the numbers that JSON lacks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return _NAN if math.isnan(value) else _INFINITE if value > 0 else _MINUS_INFINITE
+    if isinstance(value, Mapping):
+        return {key: _marked(item) for key, item in value.items()}
+    return [_marked(item) for item in value] if isinstance(value, list | tuple) else value

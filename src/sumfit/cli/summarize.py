@@ -17,7 +17,7 @@ from sumfit.cli.io import Item, open_output, read_items
 from sumfit.cli.jobs import JobSpec, run_job
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
 from sumfit.cli.records import RECORD_FIELDS, error_record, json_line, record_of
-from sumfit.cli.terminal import Progress
+from sumfit.cli.terminal import Progress, one_line
 from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
@@ -34,7 +34,13 @@ class RecordFlags:
 
     input_format: Annotated[
         str | None,
-        typer.Option(help="lines, jsonl, csv, tsv or parquet; told from the name if not given."),
+        typer.Option(
+            help="lines, jsonl, json, csv, tsv or parquet; told from the name if not given."
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What stands between fields of CSV, read and written; tab for a tab."),
     ] = None
     field: Annotated[
         str | None,
@@ -47,6 +53,11 @@ class RecordFlags:
         list[str] | None,
         typer.Option(help="Field to carry into the JSONL output; repeatable."),
     ] = None
+
+    @property
+    def mark(self) -> str | None:
+        """The delimiter, which names a tab."""
+        return "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,9 @@ class JobFlags:
     ] = "summary"
     restart: Annotated[
         bool, typer.Option("--restart", help="Start a job again.", rich_help_panel=_JOB)
+    ] = False
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an output that exists.")
     ] = False
     engine: Annotated[
         str, typer.Option(help="local, or ray for a cluster.", rich_help_panel=_JOB)
@@ -100,6 +114,8 @@ class JobFlags:
             engine=cast(Any, self.engine),
             n_gpus=self.gpus,
             restart=self.restart,
+            overwrite=self.overwrite,
+            delimiter=record.mark,
             **settings,
         )
 
@@ -136,9 +152,10 @@ def summarize(
     sumfit summarize big.parquet --max-chars 60 -o out.parquet --processes 4
 
     With --output, the input's columns are kept and the job is resumable: the same command after
-    a crash goes on where it stopped. A text that cannot be summarised gives an empty line (text)
-    or a record with its line and error (jsonl); the others come through, and the exit code is 1 at
-    the end.
+    a crash goes on where it stopped. An output that exists is replaced with --overwrite alone.
+
+    A text that cannot be summarised gives an empty line (text) or a record with its line and error
+    (jsonl); the others come through, and the exit code is 1 at the end.
     """
     if format not in ("text", "jsonl"):
         raise ConfigError(f"--format must be text or jsonl, was {format!r}")
@@ -161,10 +178,13 @@ def summarize(
             text_field=record.field,
             limit_field=record.limit_field,
             keep=record.keep or (),
+            delimiter=record.mark,
         )
+        if job.overwrite and job.output in (None, "-"):
+            raise ConfigError("--overwrite goes with -o FILE; leave it out")
         summarizer = model.load(n_workers=workers)
         results = _results(summarizer, items, keywords, record.limit_field, batch_size)
-        failures = _write_all(results, job.output, format)
+        failures = _write_all(results, job.output, format, overwrite=job.overwrite)
     if failures.n_failed:
         print(failures.total(), file=sys.stderr)
         raise typer.Exit(1)
@@ -204,9 +224,9 @@ def _refuse_given(flags: dict[str, Any], reason: str) -> None:
 def _stream_format(format: str, output: str | None) -> str:
     """What a stream is written as; the file's name says more than the default."""
     suffix = Path(output or "").suffix.lower()
-    if suffix in (".jsonl", ".ndjson", ".json"):
+    if suffix in (".jsonl", ".ndjson"):
         return "jsonl"
-    if suffix in (".csv", ".tsv", ".parquet", *COMPRESSED):
+    if suffix in (".json", ".csv", ".tsv", ".parquet", *COMPRESSED):
         raise ConfigError(
             f"standard input is summarised into lines or JSONL, was -o {output}; write .txt or "
             ".jsonl, or save the input as a file and name that"
@@ -250,16 +270,20 @@ def _run_job(spec: JobSpec) -> Failures:
     for message in report.messages:
         print(message, file=sys.stderr)
     resumed = f", {report.n_resumed} of them from an earlier run" if report.n_resumed else ""
-    print(f"{report.n_records} records in {spec.output}{resumed}", file=sys.stderr)
+    print(f"{report.n_records} records in {one_line(str(spec.output))}{resumed}", file=sys.stderr)
     return report.failures
 
 
 def _write_all(
-    results: Iterator[tuple[Item, list[Summary]]], output: str | None, format: str
+    results: Iterator[tuple[Item, list[Summary]]],
+    output: str | None,
+    format: str,
+    *,
+    overwrite: bool,
 ) -> Failures:
     failures = Failures(blank_is_good=format == "text")
     first = list(itertools.islice(results, 1))  # what is wrong with the call leaves a file alone
-    with open_output(output) as stream, Progress("texts") as progress:
+    with open_output(output, overwrite=overwrite) as stream, Progress("texts") as progress:
         for item, summaries in itertools.chain(first, results):
             _write(stream, format, item, summaries, failures)
             progress.advance(failures.n_failed)

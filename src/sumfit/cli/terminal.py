@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from sumfit.errors import InputError
@@ -20,7 +21,9 @@ __all__ = [
     "as_utf8",
     "check_utf8",
     "in_flags",
+    "names_on_one_line",
     "not_utf8",
+    "one_line",
     "printable",
     "use_utf8",
 ]
@@ -31,6 +34,7 @@ _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
     r"|time_limit_s|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
     r"|n_workers|batch_size|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
+    r"|delimiter"
     r"|port|queue_size|max_batch|search_time_limit_s|max_body_bytes|max_texts|log_level"
 )
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
@@ -157,6 +161,35 @@ def printable(text: str) -> str:
         character if character == "\n" or not _is_hostile(character) else _spelled(character)
         for character in text
     )
+
+
+def one_line(text: str) -> str:
+    r"""A text that cannot steer a terminal nor look like several messages.
+
+    Args:
+        text: Any string, for example the name of a file.
+
+    Returns:
+        As `printable` makes it, line feeds spelled ``\n`` too.
+    """
+    return printable(text).replace("\n", "\\n")
+
+
+def names_on_one_line(message: str, arguments: Iterable[str]) -> str:
+    """A message of possibly several lines in which the names that were given have one each.
+
+    Args:
+        message: The message; its own line feeds stay.
+        arguments: Words of the command line, some of them file names.
+
+    Returns:
+        The message, line feeds inside those words spelled out.
+    """
+    for word in arguments:
+        for part in word.replace("=", "/").split("/"):  # a message may name a folder above alone
+            if "\n" in part and part.strip():
+                message = message.replace(part, part.replace("\n", "\\n"))
+    return message
 
 
 def in_flags(message: str) -> str:

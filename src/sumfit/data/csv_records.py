@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sumfit.data.lines import Line
-from sumfit.errors import DataFormatError
+from sumfit.errors import ConfigError, DataFormatError
 
 __all__ = ["Record", "csv_header", "csv_records"]
 
+_MARKS = ",;\t|"
 _FIELD_LIMIT = 1 << 30  # bytes in one field; the module's own limit is 128 KiB
 
 
@@ -33,7 +34,9 @@ class Record(NamedTuple):
     error: DataFormatError | None = None
 
 
-def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator[Record]:
+def csv_records(
+    lines: Iterator[Line], *, name: str, delimiter: str, is_guessed: bool = False
+) -> Iterator[Record]:
     """Parse a file whose first record names the columns.
 
     Where a quotation mark that nobody closed swallows lines that then do not parse, only the
@@ -43,11 +46,13 @@ def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator
         lines: The file's lines.
         name: File name for messages.
         delimiter: What stands between fields.
+        is_guessed: Nobody stated the delimiter, so a header that shows another one is refused.
 
     Yields:
         The records, blank lines left out.
 
     Raises:
+        ConfigError: If another delimiter than the guessed one stands between the columns' names.
         DataFormatError: If the first record is bad or names a column twice.
     """
     csv.field_size_limit(_FIELD_LIMIT)
@@ -66,6 +71,7 @@ def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator
             feed.give_back_all_but_first()
         if header is None:
             header = _header(values if error is None else error, name)
+            _check_guess(header, name, delimiter, is_guessed)
         elif error is not None:
             yield Record(feed.line, {}, error)
         elif values and len(values) != len(header):
@@ -78,18 +84,22 @@ def csv_records(lines: Iterator[Line], *, name: str, delimiter: str) -> Iterator
             yield Record(feed.line, dict(zip(header, values, strict=True)))
 
 
-def csv_header(lines: Iterator[Line], *, name: str, delimiter: str) -> list[str]:
+def csv_header(
+    lines: Iterator[Line], *, name: str, delimiter: str, is_guessed: bool = False
+) -> list[str]:
     """Parse the first record alone.
 
     Args:
         lines: The file's lines.
         name: File name for messages.
         delimiter: What stands between fields.
+        is_guessed: As in `csv_records`.
 
     Returns:
         Names of the columns; none if the file is empty.
 
     Raises:
+        ConfigError: If another delimiter than the guessed one stands between the columns' names.
         DataFormatError: If the record is bad or names a column twice.
     """
     feed = _Feed(lines)
@@ -97,7 +107,9 @@ def csv_header(lines: Iterator[Line], *, name: str, delimiter: str) -> list[str]
         values = next(csv.reader(feed, delimiter=delimiter, strict=True), [])
     except csv.Error as error:
         raise DataFormatError(f"{name}:{feed.line}: {_explained(error)}") from error
-    return _header(values if feed.error is None else feed.error, name)
+    header = _header(values if feed.error is None else feed.error, name)
+    _check_guess(header, name, delimiter, is_guessed)
+    return header
 
 
 def _header(values: list[str] | DataFormatError, name: str) -> list[str]:
@@ -106,6 +118,23 @@ def _header(values: list[str] | DataFormatError, name: str) -> list[str]:
     if len(set(values)) < len(values):
         raise DataFormatError(f"{name}:1: a column name stands twice in {values}; rename one")
     return values
+
+
+def _check_guess(header: list[str], name: str, delimiter: str, is_guessed: bool) -> None:
+    """Refuse a header of one column whose name is several, with another mark between them."""
+    if not is_guessed or len(header) != 1:
+        return
+    counts = {mark: header[0].count(mark) for mark in _MARKS if mark != delimiter}
+    mark = max(counts, key=lambda one: counts[one])
+    if counts[mark]:
+        shown = "tab" if mark == "\t" else mark
+        remedy = f"delimiter={shown!r}, and if not, delimiter={delimiter!r}"
+        if delimiter == "\t":  # of a .tsv file, which has no other
+            remedy = "the format csv" + ("" if mark == "," else f" and delimiter={shown!r}")
+        raise ConfigError(
+            f"{name}: its header is one column, {header[0][:80]!r}; if {shown!r} stands between "
+            f"fields, give {remedy}"
+        )
 
 
 def _explained(error: csv.Error) -> str:

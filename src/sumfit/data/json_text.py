@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["RepeatedKeyError", "parse_json", "unique_keys"]
+__all__ = ["RepeatedKeyError", "parse_json", "parse_next", "unique_keys"]
 
 _MAX_SHOWN = 80  # characters of a key in a message
 
@@ -49,6 +49,24 @@ def parse_json(text: str | bytes) -> Any:
     return _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8-sig"))
 
 
+def parse_next(text: str, at: int, *, may_repeat: bool = False) -> tuple[Any, int]:
+    """Parse one value inside a longer text.
+
+    Args:
+        text: The text.
+        at: Where the value begins.
+        may_repeat: Objects may have a key twice; the last value counts.
+
+    Returns:
+        The value, and the place behind it.
+
+    Raises:
+        RepeatedKeyError: If an object in it, at any depth, has a key twice.
+    """
+    decoder = _LENIENT if may_repeat else _DECODER
+    return decoder.raw_decode(text, at)
+
+
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its keys and values, for ``object_pairs_hook``.
 
@@ -74,3 +92,4 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # Made once: with an argument, json.loads makes a decoder at every call, which takes longer than
 # most lines do. The hook runs once for each object, and a record is one.
 _DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
+_LENIENT = json.JSONDecoder()

@@ -1,8 +1,8 @@
 """Read texts and text-summary pairs from files, lazily, without torch.
 
-Owns the file formats: JSONL, CSV, TSV, Parquet, plain lines, parallel line files and Hugging Face
-``datasets`` directories. Does not own decompression and lines (`sumfit.data.lines`), cleaning
-(`sumfit.text`) or tokenisation (`sumfit.data.packing`).
+Owns the file formats: JSONL, JSON arrays, CSV, TSV, Parquet, plain lines, parallel line files and
+Hugging Face ``datasets`` directories. Does not own decompression and lines (`sumfit.data.lines`),
+cleaning (`sumfit.text`) or tokenisation (`sumfit.data.packing`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from sumfit.data.csv_records import csv_header, csv_records
+from sumfit.data.json_records import json_elements, starts_array
 from sumfit.data.json_text import RepeatedKeyError, parse_json
 from sumfit.data.lines import (
     COMPRESSED,
@@ -44,12 +45,12 @@ __all__ = [
     "table_columns",
 ]
 
-Format = Literal["jsonl", "csv", "tsv", "parquet", "lines", "datasets"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "lines", "datasets"]
 
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".json": "jsonl",
+    ".json": "json",
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
@@ -61,7 +62,7 @@ class Row(NamedTuple):
     """One record of a file.
 
     Attributes:
-        line: 1-based line of a text file, 1-based row of Parquet and ``datasets``.
+        line: 1-based line of a text file, 1-based row of Parquet, ``datasets`` and JSON arrays.
         fields: Column values; plain lines have the one column ``"text"``; a bad record has none.
         error: What is wrong with it, where bad records are kept.
     """
@@ -180,6 +181,7 @@ def read_rows(
     format: Format | None = None,
     on_bad: OnBad | Literal["keep"] = "raise",
     report: ReadReport | None = None,
+    delimiter: str | None = None,
 ) -> Iterator[Row]:
     """Read the records of a file one by one, in order.
 
@@ -193,19 +195,21 @@ def read_rows(
             with its error; where a file breaks off, ``"keep"`` makes that its last record. Blank
             lines of JSONL are left out silently; blank lines of ``lines`` are records.
         report: Filled while rows are taken.
+        delimiter: What stands between fields of CSV; a comma if not given.
 
     Yields:
         The records.
 
     Raises:
-        ConfigError: If a stream comes without a text format.
+        ConfigError: If a stream comes without a text format, or a header shows another delimiter
+            than the comma and none is given.
         DataFormatError: Under ``"keep"`` too if the file breaks off before its first record, or
             its header is bad.
     """
     report = report if report is not None else ReadReport()
     line: int | None = None
     try:
-        for row in _rows(source, format):
+        for row in _rows(source, format, delimiter):
             line = row.line
             if row.error is None:
                 report.n_read += 1
@@ -219,7 +223,9 @@ def read_rows(
         yield Row(line + 1, {}, error)
 
 
-def _rows(source: str | Path | IO[bytes], format: Format | None) -> Iterator[Row]:
+def _rows(
+    source: str | Path | IO[bytes], format: Format | None, delimiter: str | None
+) -> Iterator[Row]:
     """All records, good and bad."""
     if isinstance(source, str | Path):
         format = format or file_format(source)
@@ -234,16 +240,23 @@ def _rows(source: str | Path | IO[bytes], format: Format | None) -> Iterator[Row
         stream = source
         if format is None or format in ("parquet", "datasets"):
             raise ConfigError(
-                f"a stream needs a text format (jsonl, csv, tsv, lines), was {format}"
+                f"a stream needs a text format (jsonl, json, csv, tsv, lines), was {format}"
             )
     with contextlib.ExitStack() as stack:
         if stream is not source:
             stack.enter_context(stream)
         lines = decoded_lines(stream, name=name)
         if format in ("csv", "tsv"):
-            delimiter = "\t" if format == "tsv" else ","
-            yield from (Row(*one) for one in csv_records(lines, name=name, delimiter=delimiter))
+            mark = _delimiter(format, delimiter)
+            guessed = delimiter is None
+            for one in csv_records(lines, name=name, delimiter=mark, is_guessed=guessed):
+                yield Row(*one)
             return
+        if format == "json":
+            is_array, lines = starts_array(lines)
+            if is_array:
+                yield from (Row(*one) for one in json_elements(lines, name=name))
+                return
         for line, text, error in lines:
             if format == "lines" or error is not None:
                 yield Row(line, {} if error else {"text": text}, error)
@@ -251,12 +264,15 @@ def _rows(source: str | Path | IO[bytes], format: Format | None) -> Iterator[Row
                 yield _json_row(text, name, line)
 
 
-def table_columns(path: str | Path, format: Format) -> tuple[str, ...]:
+def table_columns(
+    path: str | Path, format: Format, *, delimiter: str | None = None
+) -> tuple[str, ...]:
     """Read the columns that a table names before its records, which may be none.
 
     Args:
         path: File.
         format: Its format.
+        delimiter: As in `read_rows`.
 
     Returns:
         The names; none for a format whose records name their fields themselves.
@@ -268,8 +284,9 @@ def table_columns(path: str | Path, format: Format) -> tuple[str, ...]:
     if format in ("csv", "tsv"):
         with open_bytes(path) as stream:
             lines = decoded_lines(stream, name=str(path))
-            delimiter = "\t" if format == "tsv" else ","
-            return tuple(csv_header(lines, name=str(path), delimiter=delimiter))
+            mark = _delimiter(format, delimiter)
+            guessed = delimiter is None
+            return tuple(csv_header(lines, name=str(path), delimiter=mark, is_guessed=guessed))
     if format == "parquet":
         try:
             parquet = importlib.import_module("pyarrow.parquet")
@@ -277,6 +294,10 @@ def table_columns(path: str | Path, format: Format) -> tuple[str, ...]:
             raise MissingExtraError("pyarrow", "parquet") from error
         return tuple(parquet.read_schema(path).names)
     return ()
+
+
+def _delimiter(format: Format, given: str | None) -> str:
+    return given or ("\t" if format == "tsv" else ",")
 
 
 def _json_row(text: str, name: str, line: int) -> Row:

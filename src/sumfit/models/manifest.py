@@ -43,6 +43,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _NETWORKS = ("model.onnx", "model.fp32.onnx", "model.safetensors")
 # Text for people, which may be edited; it is listed, and nothing reads it.
 _CARD_SUFFIX = ".md"
+_SUFFIXES = (".json", ".onnx", ".safetensors", ".xz", ".npz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,22 @@ class ModelFiles:
                 )
         self._checked.add(name)
         return path
+
+    def digest(self) -> str:
+        """One number for the content of the model, model cards left out.
+
+        Returns:
+            A SHA-256: of the digests that the manifest lists, or, without one, of the files that
+            stand in the directory itself.
+        """
+        if self._entries is not None:
+            found = {name: entry.sha256 for name, entry in self._entries.items()}
+        else:
+            files = (path for path in self.directory.iterdir() if path.suffix in _SUFFIXES)
+            found = {path.name: _digest(path) for path in files if path.is_file()}
+        lines = [f"{sha256}  {name}" for name, sha256 in sorted(found.items())]
+        kept = [line for line in lines if not line.endswith(_CARD_SUFFIX)]
+        return hashlib.sha256("\n".join(kept).encode()).hexdigest()
 
     def folder(self, name: str) -> Path | None:
         """Find a folder inside the directory.

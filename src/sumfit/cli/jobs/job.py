@@ -16,6 +16,7 @@ from sumfit.cli.jobs.pool import run_local
 from sumfit.cli.jobs.progress import Progress, count_records
 from sumfit.cli.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
 from sumfit.data.readers import table_columns
+from sumfit.errors import ConfigError
 
 __all__ = ["JobReport", "run_job"]
 
@@ -52,14 +53,20 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         Counts.
 
     Raises:
+        ConfigError: If there is an output already, and the job may not overwrite it.
         SumfitError: If input, options or model cannot be used; finished parts are kept.
     """
-    directory = JobDirectory(spec.output)
+    directory = JobDirectory(spec.target)
+    if not directory.is_begun() or spec.restart:
+        _check_room(spec)
+    state = spec.input_state()
     fingerprint = spec.fingerprint()
     report = JobReport(0, 0, Failures(blank_is_good=spec.output_format == "lines"))
     with directory.open(fingerprint, restart=spec.restart) as was_complete:
         if was_complete:
             return report
+        if not directory.finished():
+            _check_room(spec)
         pending = _Pending(spec, directory.finished())
         total = count_records(spec) if show_progress else None
         n_resumed = len(pending.finished) * spec.chunk_size
@@ -76,10 +83,13 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         else:
             run_local(spec, iter(pending), save)
         progress.close()
-        if spec.fingerprint() != fingerprint:
+        known = fingerprint["input_sha256"] if spec.input_state() == state else None
+        if spec.fingerprint(input_sha256=known) != fingerprint:
             raise changed_input(spec)
         if not pending.n_records:
-            pending.columns |= dict.fromkeys(table_columns(spec.input, spec.input_format))
+            pending.columns |= dict.fromkeys(
+                table_columns(spec.input, spec.input_format, delimiter=spec.delimiter)
+            )
         check_free(spec, pending.columns)
         results = _noted(directory.results(pending.n_chunks), report)
         write_output(spec, pending.columns, results, directory.path / "output.tmp")
@@ -89,6 +99,13 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
         n_records=pending.n_records,
         n_resumed=pending.n_records - progress.n_done,
     )
+
+
+def _check_room(spec: JobSpec) -> None:
+    if spec.target.exists() and not spec.overwrite:
+        raise ConfigError(
+            f"output {spec.output} exists; add --overwrite to replace it, or give another name"
+        )
 
 
 def _noted(results: Iterator[dict[str, Any]], report: JobReport) -> Iterator[dict[str, Any]]:

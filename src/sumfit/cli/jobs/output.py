@@ -1,27 +1,27 @@
 """The output file: the input's records with their results, in the input's order.
 
-Owns the formats. It is written beside the output and renamed when complete, so the output is
-whole or not there.
+Owns the formats, and putting the file in its place. It is written in the job's directory and
+renamed when complete, so the output is whole or not there.
 """
 
 from __future__ import annotations
 
 import csv
+import filecmp
 import gzip
 import io
 import itertools
-import json
 import lzma
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from sumfit.cli.io import TABLES
 from sumfit.cli.jobs.parquet import write_parquet
-from sumfit.cli.jobs.parts import flush_to_disk
 from sumfit.cli.jobs.spec import JobSpec, changed_input
-from sumfit.cli.records import json_line
-from sumfit.data.readers import read_rows
-from sumfit.errors import MissingExtraError
+from sumfit.cli.records import as_text, json_line, without_nan
+from sumfit.errors import ConfigError, MissingExtraError
+from sumfit.writing import flush_to_disk, naming, replace_file
 
 __all__ = ["write_output"]
 
@@ -41,22 +41,38 @@ def write_output(
         temporary: Where to write until it is complete; on the output's file system.
 
     Raises:
+        ConfigError: If another output has appeared meanwhile, and may not be overwritten.
         DataFormatError: If the input has more or fewer records than results.
+        OSError: If it cannot be written; ``filename`` is the output.
     """
-    with temporary.open("wb") as file:
-        if spec.output_format == "parquet":
-            write_parquet(spec, columns, results, file)
-        else:
-            _write_text(spec, columns, _joined(spec, results), file)
-        flush_to_disk(file)
-    temporary.replace(spec.output)
+    try:
+        with naming(spec.output), temporary.open("wb") as file:
+            if spec.output_format == "parquet":
+                write_parquet(spec, columns, results, file)
+            else:
+                _write_text(spec, columns, _joined(spec, results), file)
+            flush_to_disk(file)
+        _place(spec, temporary)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _place(spec: JobSpec, temporary: Path) -> None:
+    """Put the file into its place; one of the same content is this job's, after a crash."""
+    target = spec.target
+    is_taken = target.exists() and not spec.overwrite
+    if is_taken and not filecmp.cmp(temporary, target, shallow=False):
+        raise ConfigError(
+            f"output {spec.output} has appeared, or was there before; finished parts are kept: "
+            "move it away and run the same command again, or add --overwrite to replace it"
+        )
+    replace_file(temporary, target)
 
 
 def _joined(
     spec: JobSpec, results: Iterator[dict[str, Any]]
 ) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    rows = read_rows(spec.input, format=spec.input_format, on_bad="keep")
-    for row, result in itertools.zip_longest(rows, results):
+    for row, result in itertools.zip_longest(spec.rows(), results):
         if row is None or result is None:
             raise changed_input(spec)
         yield row.fields, result
@@ -74,8 +90,13 @@ def _write_text(
         _write_csv(spec, columns, joined, stream)
     elif spec.output_format == "jsonl":
         for fields, result in joined:
-            record = {**fields, **spec.columns_of(result)}
-            stream.write(json_line(record) + "\n")
+            stream.write(_json_record(spec, fields, result) + "\n")
+    elif spec.output_format == "json":
+        before = "[\n"
+        for fields, result in joined:
+            stream.write(before + _json_record(spec, fields, result))
+            before = ",\n"
+        stream.write("[]\n" if before == "[\n" else "\n]\n")
     else:
         for _, result in joined:
             stream.write((result["text"] or "") + "\n")
@@ -85,6 +106,11 @@ def _write_text(
         compressed.close()
 
 
+def _json_record(spec: JobSpec, fields: Mapping[str, Any], result: dict[str, Any]) -> str:
+    kept = without_nan(fields) if spec.input_format in TABLES else fields
+    return json_line({**kept, **spec.columns_of(result)})
+
+
 def _write_csv(
     spec: JobSpec,
     columns: Collection[str],
@@ -92,7 +118,7 @@ def _write_csv(
     stream: io.TextIOWrapper,
 ) -> None:
     names = [*columns, *spec.result_columns.values()]
-    delimiter = "\t" if spec.output_format == "tsv" else ","
+    delimiter = "\t" if spec.output_format == "tsv" else spec.delimiter or ","
     writer = csv.DictWriter(stream, names, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     for fields, result in joined:
@@ -102,8 +128,9 @@ def _write_csv(
 
 def _cell(value: Any) -> Any:
     """A value as CSV holds it: lists and objects as JSON, which other programs can read."""
-    is_nested = isinstance(value, list | tuple | Mapping)
-    return json.dumps(value, ensure_ascii=False, default=str) if is_nested else value
+    if isinstance(value, list | tuple | Mapping):
+        return json_line(value)
+    return as_text(value) if isinstance(value, bytes) else value
 
 
 def _compressor(path: Path) -> Callable[[IO[bytes]], Any]:

@@ -7,12 +7,11 @@ the results or their order (`sumfit.cli.jobs.output`).
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Collection, Iterator
 from typing import IO, Any
 
 from sumfit.cli.jobs.spec import JobSpec, changed_input
-from sumfit.data.readers import read_rows
+from sumfit.cli.records import json_line
 from sumfit.errors import MissingExtraError
 
 __all__ = ["write_parquet"]
@@ -97,7 +96,7 @@ def _tables_from_rows(pa: Any, spec: JobSpec, columns: Collection[str]) -> Itera
 
 def _groups(spec: JobSpec, columns: Collection[str]) -> Iterator[dict[str, list[Any]]]:
     """The input's columns, some thousand records at a time."""
-    rows = read_rows(spec.input, format=spec.input_format, on_bad="keep")
+    rows = spec.rows()
     while group := list(itertools.islice(rows, _ROWS_PER_GROUP)):
         yield {name: [_spelled(row.fields.get(name)) for row in group] for name in columns}
 
@@ -117,7 +116,7 @@ def _as_text(value: Any) -> str | None:
     """A value of a column whose values differ in type: a string as it is, all else as JSON."""
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, default=str)
+    return json_line(value)
 
 
 def _spelled(value: Any) -> Any:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from sumfit.cli.jobs.fingerprint import differences
 from sumfit.errors import ConfigError, DataFormatError, OverloadedError
+from sumfit.writing import flush_to_disk, replace_file, sync_folder
 
-__all__ = ["JobDirectory", "flush_to_disk"]
+__all__ = ["JobDirectory"]
 
 _MANIFEST = "job.json"
 _DONE_SUFFIX = ".done"
@@ -30,7 +31,7 @@ class JobDirectory:
         """Name the directory; nothing is made yet.
 
         Args:
-            output: The job's output file.
+            output: The job's output file, no link.
         """
         self.path = output.with_name(output.name + ".job")
         self._done_path = output.with_name(output.name + ".job" + _DONE_SUFFIX)
@@ -57,6 +58,7 @@ class JobDirectory:
             return
         shutil.rmtree(self._done_path, ignore_errors=True)
         self.path.mkdir(exist_ok=True)
+        sync_folder(self.path.parent)
         self._lock = _locked(self.path / "lock", self.path)
         try:
             if restart:
@@ -68,6 +70,10 @@ class JobDirectory:
             if self._lock is not None:
                 self._lock.close()
             self._lock = None
+
+    def is_begun(self) -> bool:
+        """Whether an earlier run has left anything here."""
+        return self.path.exists() or self._done_path.exists()
 
     def finished(self) -> set[int]:
         """Numbers of the finished parts.
@@ -89,7 +95,7 @@ class JobDirectory:
         with temporary.open("w", encoding="ascii") as file:
             file.write(lines)
             flush_to_disk(file)
-        temporary.replace(self._part(index))
+        replace_file(temporary, self._part(index))
 
     def results(self, n_parts: int) -> Iterator[dict[str, Any]]:
         """Read all results in the order of the input.
@@ -116,6 +122,7 @@ class JobDirectory:
     def finish(self) -> None:
         """Remove the directory of a job whose output is complete."""
         self.path.replace(self._done_path)  # from here on the job counts as done
+        sync_folder(self._done_path.parent)
         shutil.rmtree(self._done_path, ignore_errors=True)
 
     def _part(self, index: int) -> Path:
@@ -148,28 +155,18 @@ class JobDirectory:
             with temporary.open("w", encoding="utf-8") as stream:
                 json.dump(fingerprint, stream, indent=1)
                 flush_to_disk(stream)
-            temporary.replace(file)
+            replace_file(temporary, file)
             return
         try:
             before = json.loads(file.read_bytes())
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             raise ConfigError(f"{file} is damaged; start anew with --restart") from error
-        for name, value in json.loads(json.dumps(fingerprint)).items():
-            if before.get(name) != value:
-                raise ConfigError(
-                    f"{self.path} holds an unfinished job with {name} {before.get(name)!r}, now "
-                    f"it is {value!r}; run it as before to go on, or start anew with --restart"
-                )
-
-
-def flush_to_disk(file: IO[Any]) -> None:
-    """Write a file's buffers to the disk itself.
-
-    Args:
-        file: An open file.
-    """
-    file.flush()
-    os.fsync(file.fileno())
+        changes = differences(before, json.loads(json.dumps(fingerprint)))
+        if changes:
+            raise ConfigError(
+                f"{self.path} holds an unfinished job, and {'; '.join(changes)}. Run it as before "
+                "to go on, or start anew with --restart"
+            )
 
 
 def _locked(file: Path, directory: Path) -> IO[bytes] | None:

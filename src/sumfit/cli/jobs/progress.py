@@ -122,7 +122,7 @@ def count_records(spec: JobSpec) -> int | None:
         import pyarrow.parquet as pq
 
         return int(pq.ParquetFile(spec.input).metadata.num_rows)
-    if spec.input.suffix.lower() in COMPRESSED:
+    if spec.input.suffix.lower() in COMPRESSED or spec.input_format == "json":
         return None
     n_lines = 0
     with spec.input.open("rb") as file:

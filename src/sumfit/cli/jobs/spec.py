@@ -5,16 +5,17 @@ Owns `JobSpec`, its checks, and reading the input as numbered chunks. Does not o
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from sumfit._version import __version__
-from sumfit.cli.io import FORMATS, check_columns, item_of
+from sumfit.cli.io import FORMATS, check_columns, check_delimiter, item_of
+from sumfit.cli.jobs.fingerprint import JOB_FORMAT, content_digest
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.pipeline.options import LENGTH_KEYWORDS
@@ -29,7 +30,6 @@ _RESULT_FIELDS = (
     "line length unit limit log_prob optimal gap complete origin source_truncated language cleaned "
     "alternatives error_type error"
 ).split()
-_HEAD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ class JobSpec:
         engine: ``"local"`` for processes on this machine, ``"ray"`` for a Ray cluster.
         n_gpus: GPUs for each Ray actor; above 0 also chooses the torch backend.
         restart: Throw away an unfinished job instead of going on with it.
+        overwrite: Replace an output that is there already.
+        delimiter: What stands between fields of CSV, read and written; a comma if not given.
     """
 
     input: Path
@@ -81,6 +83,8 @@ class JobSpec:
     engine: Engine = "local"
     n_gpus: float = 0.0
     restart: bool = False
+    overwrite: bool = False
+    delimiter: str | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in ("local", "ray"):
@@ -109,8 +113,14 @@ class JobSpec:
             raise ConfigError(f"output {self.output} is the input; give another name")
         if self.output.is_dir():
             raise ConfigError(f"output {self.output} is a directory; give the name of a file")
-        if not self.output.parent.is_dir():
-            raise ConfigError(f"output folder {self.output.parent} does not exist; make it first")
+        if self.target.exists() and not self.target.is_file():
+            raise ConfigError(
+                f"output {self.output} is no plain file, and a job puts a whole file in its place; "
+                "write to standard output and redirect that"
+            )
+        if not self.target.parent.is_dir():
+            raise ConfigError(f"output folder {self.target.parent} does not exist; make it first")
+        check_delimiter(self.delimiter, self.input_format, self.output_format)
         if self.output_format == "lines":
             for name in ("prefix", "suffix"):
                 if "\n" in str(self.options.get(name, "")):
@@ -126,6 +136,11 @@ class JobSpec:
                 f"gpus are given to the actors of engine 'ray', was {self.n_gpus} with engine "
                 "'local'; add --engine ray, or leave --gpus out"
             )
+
+    @property
+    def target(self) -> Path:
+        """The file to write: the output, or what it is a link to."""
+        return Path(os.path.realpath(self.output))
 
     @property
     def input_format(self) -> Format:
@@ -157,29 +172,47 @@ class JobSpec:
         """
         return {column: result.get(name) for name, column in self.result_columns.items()}
 
-    def fingerprint(self) -> dict[str, Any]:
-        """Everything that decides what the job's parts hold.
+    def rows(self) -> Iterator[Row]:
+        """Read the input's records, the bad ones in their places.
+
+        Yields:
+            The records.
+        """
+        yield from read_rows(
+            self.input, format=self.input_format, on_bad="keep", delimiter=self.delimiter
+        )
+
+    def input_state(self) -> tuple[int, ...]:
+        """What changes when somebody writes to the input.
+
+        Returns:
+            Its size, time and number on the disk.
+        """
+        found = self.input.stat()
+        return found.st_size, found.st_mtime_ns, found.st_ino
+
+    def fingerprint(self, *, input_sha256: str | None = None) -> dict[str, Any]:
+        """Everything that decides what the job's parts hold: contents, not names or times.
+
+        Args:
+            input_sha256: The input's digest where it is known; the whole file is read if not.
 
         Returns:
             JSON types; two jobs with equal fingerprints can go on with each other's parts.
         """
-        stat = self.input.stat()
-        with self.input.open("rb") as file:
-            head = hashlib.sha256(file.read(_HEAD_BYTES)).hexdigest()
         model = ModelDirectory.open(self.model)
         return {
-            "format": "sumfit-job-2",
+            "format": JOB_FORMAT,
             "version": __version__,
-            "input": str(self.input.resolve()),
-            "input_bytes": stat.st_size,
-            "input_mtime_ns": stat.st_mtime_ns,
-            "input_head_sha256": head,
+            "input_bytes": self.input.stat().st_size,
+            "input_sha256": input_sha256 or content_digest(self.input),
             "model": model.config.name,
-            "model_sha256": _model_digest(Path(model.path)),
+            "model_sha256": model.files.digest(),
             "options": dict(self.options),
             "input_format": self.input_format,
             "field": self.field,
             "limit_field": self.limit_field,
+            "delimiter": self.delimiter,
             "chunk_size": self.chunk_size,
         }
 
@@ -197,7 +230,7 @@ def read_chunks(spec: JobSpec) -> Iterator[Chunk]:
         ConfigError: If no record of the first chunk has a column of the name asked for.
         DataFormatError: If the file cannot be read, or breaks off before its first record.
     """
-    rows = read_rows(spec.input, format=spec.input_format, on_bad="keep")
+    rows = spec.rows()
     for index in itertools.count():
         group = list(itertools.islice(rows, spec.chunk_size))
         if not group:
@@ -261,12 +294,3 @@ def failed_result(error: SumfitError) -> dict[str, Any]:
         JSON types.
     """
     return {"text": None, "error_type": type(error).__name__, "error": str(error)}
-
-
-def _model_digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    for file in sorted(path.iterdir()):
-        if file.suffix in (".json", ".onnx", ".safetensors", ".xz"):
-            digest.update(file.name.encode())
-            digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
