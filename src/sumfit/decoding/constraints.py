@@ -24,6 +24,7 @@ import numpy.typing as npt
 import regex
 
 from sumfit.decoding.compiled_constraints import CompiledConstraints
+from sumfit.decoding.joints import joints_of
 from sumfit.decoding.kernels.rules import classify
 from sumfit.decoding.kernels.state import (
     FIELDS,
@@ -85,11 +86,14 @@ class Constraints:
         repeat_adjacent: A word or number may follow itself.
         no_repeat_ngram: No ``n`` atoms in a row may occur twice; ``None`` for no such rule.
         whole_words: Every word must be in the source or in the lexicon, and no letter may be of
-            a writing system that the source does not use.
+            a writing system that the source does not use. Words and numbers are joined without
+            a space only as the source joins them ("two-year" of "two-year-old"); English clitics
+            stand behind words that take them ("isn't", "bank's").
         dangling_end: The end may be left hanging: on an article, preposition, conjunction or
             auxiliary, on a comma, dash or opening mark, within brackets or quotation marks, or
             without any word or number. If it may not, no mark may close what was never opened,
-            and marks and spaces touch as they usually do, or as they do in the source.
+            and marks and spaces touch as they usually do, or as they do in the source. Nothing
+            asks if the source does not.
         final_stop: A full stop may end the output. If it may not, one after a single letter
             still may where the source has such a one ("U.S."). Without ``dangling_end=False``
             it may in any case.
@@ -196,6 +200,7 @@ class Constraints:
             source_scripts=script_mask(source_text[:_MOST_READ]),
             odd=tables.punctuation.odd_pieces(source_text),
             follows=tables.punctuation.follows(source_text),
+            apart=tables.punctuation.apart,
             pieces=tables.pieces,
             words=self._words(known, places, source_text, function_words),
             phrases=Phrases(*_phrases(self.banned), *_phrases(self.required)),
@@ -227,6 +232,7 @@ class Constraints:
         function_words: Collection[str],
     ) -> Words:
         source = Lexicon.from_bytes(self._source_words(source_text))
+        joints = joints_of(" ".join((source_text, *self.required)) if self.whole_words else "")
         return Words(
             lexicon=known.text,
             lexicon_start=known.start,
@@ -236,6 +242,8 @@ class Constraints:
             source=source.text,
             source_start=source.start,
             source_pairs=_stutters(source_text) if not self.repeat_words else np.zeros(0, np.int64),
+            joint_starts=joints.starts,
+            joints=joints.whole,
             function_words=word_hashes(frozenset(function_words)),
             never_last=word_hashes(NEVER_LAST),
             seldom_last=word_hashes(SELDOM_LAST),

@@ -30,7 +30,7 @@ from sumfit.decoding.kernels.state import (
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.decoding.punctuation import Punctuation, script_mask
 from sumfit.text import Tokenizer
-from sumfit.text.endings import DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
+from sumfit.text.endings import CLITICS, DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
 
 __all__ = [
     "NEVER_LAST",
@@ -236,11 +236,14 @@ def _effects(
     end_action = np.full(len(texts), WELL, dtype=np.int8)
     pairs = np.zeros(len(texts), dtype=np.int64)
     quotes = np.zeros(len(texts), dtype=np.int8)
+    clitic = np.zeros(len(texts), dtype=np.int8)
     for v in symbols:
         end_action[v] = _end_action(texts[v], bool(starts[v]))
         pairs[v] = _pair_balance(texts[v], bool(starts[v]))
-        quotes[v] = texts[v].count('"') % 2
-    return {"end_action": end_action, "pairs": pairs, "quotes": quotes}
+        quotes[v] = texts[v].count('"') % 2 + 2 * (texts[v].count("`") % 2)
+        if texts[v][:1] in "'’" and texts[v][1:].lower() in CLITICS:
+            clitic[v] = 2 if texts[v][1:].lower() == "s" else 1
+    return {"end_action": end_action, "pairs": pairs, "quotes": quotes, "clitic": clitic}
 
 
 def _end_action(text: str, begins: bool) -> int:

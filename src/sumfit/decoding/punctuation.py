@@ -27,6 +27,11 @@ _APART = (  # a character of the first string never touches one of the second
     (" ", ":;,.!?)]}"),
     ("([{", " :;,.!?"),
 )
+_BEHIND_A_SPACE = (  # a character of the first never stands before " " and one of the second
+    (",;:-", ",;:.!?"),
+    *((mark, mark) for mark in "-#*_=~|/+&<>@"),
+)
+_QUESTION = ("?", "？", "؟")
 _SPACED = regex.compile(r"(?<=\S) [,.](?:\s|$)")  # tokenised text
 _MARKS_WITH_SPACES = (" ", ":;,.!?)]}"), ("([{", " ")
 _BITS: dict[str, int] = {}
@@ -44,9 +49,17 @@ class Punctuation:
         """
         self._follows = np.ones((128, 128), dtype=np.bool_)
         _set(self._follows, _APART, False)
+        self._apart = np.ones((128, 128), dtype=np.bool_)
+        _set(self._apart, _BEHIND_A_SPACE, False)
+        self._questions = [v for v in symbols if any(mark in texts[v] for mark in _QUESTION)]
         self._odd = {v: texts[v] for v in symbols if self._is_odd(texts[v])}
         self._is_odd_piece = np.zeros(len(texts), dtype=np.bool_)
         self._is_odd_piece[list(self._odd)] = True
+
+    @property
+    def apart(self) -> npt.NDArray[np.bool_]:
+        """``(128, 128)`` flags: by the character before a space and the one behind it."""
+        return self._apart
 
     def follows(self, source: str) -> npt.NDArray[np.bool_]:
         """Tell which ASCII characters may follow which in a summary of a source.
@@ -71,7 +84,7 @@ class Punctuation:
         return table
 
     def odd_pieces(self, source: str) -> npt.NDArray[np.bool_]:
-        """Tell which pieces are a heap of marks that the source does not have.
+        """Tell which pieces are a heap of marks, or ask, where the source does not.
 
         Args:
             source: The source.
@@ -83,6 +96,8 @@ class Punctuation:
         for v, text in self._odd.items():
             if text in source:
                 flags[v] = False
+        if not any(mark in source for mark in _QUESTION):
+            flags[self._questions] = True
         return flags
 
     def _is_odd(self, text: str) -> bool:

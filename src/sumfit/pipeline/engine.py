@@ -35,6 +35,7 @@ from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory
 from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
+from sumfit.text.surface import Surface
 
 __all__ = ["Engine"]
 
@@ -403,6 +404,7 @@ class Engine:
             tokenizer=self.model.tokenizer,
             source=source.read,
             case=case_of(source.read, options),
+            surface=Surface(source.head, vouched=options.required),
         )
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:

@@ -17,7 +17,7 @@ import numpy as np
 import regex
 
 from sumfit.dag import DAG
-from sumfit.decoding import decode, decode_all_lengths
+from sumfit.decoding import CONSTRAINED_METHODS, decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Candidate, Hypothesis, NBest
 from sumfit.length import (
@@ -37,6 +37,7 @@ from sumfit.text.capitalization import Capitalizer
 from sumfit.text.distinct import distinct
 from sumfit.text.endings import CLITICS
 from sumfit.text.scripts import keeps_scripts, scripts_of
+from sumfit.text.surface import Surface
 
 if TYPE_CHECKING:
     from sumfit.decoding.constraints import CompiledConstraints
@@ -94,6 +95,7 @@ class GraphSearch:
         tokenizer: For decoding ids into text.
         source: The text, whose writing system a summary keeps.
         case: Sets the capitals of a summary, before it is measured; ``None`` for none.
+        surface: Looks at what comes out; ``None`` for nobody.
     """
 
     dag: DAG
@@ -103,6 +105,7 @@ class GraphSearch:
     tokenizer: Tokenizer
     source: str
     case: Capitalizer | None = None
+    surface: Surface | None = None
 
     def find(
         self,
@@ -409,7 +412,7 @@ class GraphSearch:
             if excess > 0:
                 least_excess = min(excess, least_excess or excess)
             elif request.accepts(text, tokenizer=self.tokenizer) and (
-                not must_end or ends_completely(text)
+                (not must_end or ends_completely(text)) and self._is_sound(text)
             ):
                 if ranked is None:
                     kept.append(Candidate(text, hypothesis, rank))
@@ -418,6 +421,18 @@ class GraphSearch:
                 behind = _behind(hypothesis, found[0])
                 kept.append(Candidate(text, behind, rank, ranked.f1(rank)))
         return kept, least_excess
+
+    def _is_sound(self, text: str) -> bool:
+        """Whether a text looks as the constraints promise; the last look at it."""
+        options = self.options
+        if self.surface is None or self.constraints is None:
+            return True
+        if options.method not in CONSTRAINED_METHODS:
+            return True
+        fault = self.surface.fault(
+            text, whole_words=options.whole_words, tidy=not options.dangling_end
+        )
+        return fault is None
 
     def _shown(self, text: str, request: LengthRequest) -> str:
         """A hypothesis's text with its capitals set."""

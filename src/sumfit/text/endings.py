@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CLITICS", "DANGLING_WORDS", "NEVER_LAST_WORDS", "ends_completely"]
+__all__ = ["CLITICS", "DANGLING_WORDS", "ELISIONS", "NEVER_LAST_WORDS", "ends_completely"]
 
 # What English joins to a word with an apostrophe.
 CLITICS = ("s", "t", "d", "m", "ll", "re", "ve")
@@ -39,7 +39,7 @@ _EMPTY_PAIR = re.compile(r"\(\)|\[\]|\{\}")  # of code: "simplify main()"
 _CLOSERS = "\"'”’»›)]}"
 _TERMINAL = ".!?。！？؟।"
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
-_ELISIONS = re.compile(
+ELISIONS = re.compile(
     r"'(?:\d0s|\d\d\b|em\b|til\b|tis\b|twas\b|cause\b|n'|round\b|bout\b"
     r"|(?:[sdmt]|re|ve|ll)(?=\s|$))",  # tokenised text writes "china 's"
     re.IGNORECASE,
@@ -87,5 +87,5 @@ def _has_open_pair(text: str) -> bool:
         return True
     if text.count("‘") > text.count("’"):
         return True
-    plain = _ELISIONS.sub("", text)
+    plain = ELISIONS.sub("", text)
     return len(_SINGLE_OPEN.findall(plain)) > len(_SINGLE_CLOSE.findall(plain))

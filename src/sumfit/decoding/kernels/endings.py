@@ -112,6 +112,9 @@ def may_stand(rules, before, v):  # type: ignore[no-untyped-def]
         if before[IS_STRAY] or not _may_touch(rules, before, last, SPACE):
             return False
         last = SPACE
-    return begin == rules.pieces.body_start[v + 1] or _may_touch(
-        rules, before, last, rules.pieces.body[begin]
-    )
+    if begin == rules.pieces.body_start[v + 1]:
+        return True
+    first, past = rules.pieces.body[begin], before[LAST_BYTE]
+    if last == SPACE and past != 0 and past < 128 and first < 128 and not rules.apart[past, first]:
+        return False
+    return _may_touch(rules, before, last, first)

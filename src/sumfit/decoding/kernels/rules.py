@@ -17,6 +17,7 @@ from sumfit.decoding.kernels.endings import (
     may_end,
     may_stand,
 )
+from sumfit.decoding.kernels.joints import is_joined, leave_left, may_join, may_mark
 from sumfit.decoding.kernels.lexicon import is_word, narrow
 from sumfit.decoding.kernels.state import (
     ANY_BYTE,
@@ -274,6 +275,8 @@ def _write_atom(rules, v, state, atom, joins):  # type: ignore[no-untyped-def]
     closable = (known & 1) == 1 and state[UTF8] == 0 and state[DEPTH] > 0
     if atom == WORD and closable and rules.source_names and not _is_allowed_name(rules, state):
         closable = False
+    if closable and rules.whole_words and not is_joined(rules, state, atom):
+        closable = False
     closable = _may_close(rules, state, atom, state[HASH]) and closable
     if not closable:
         state[SET_NOW] = state[SET]
@@ -314,11 +317,16 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
         return REJECTED
     if starts:
         state[IN_TOKEN] = 0
+    leave_left(before, state, starts, joins)
     is_stray = _pair_up(rules, before, v, state)
     if is_stray < 0:
         return REJECTED
     if not is_letters and kind != DIGITS:
+        if rules.whole_words and not may_mark(rules, v, state):
+            return REJECTED
         return _write_symbol(rules, before, v, state, is_stray)
+    if rules.whole_words and not joins and not may_join(rules, state):
+        return REJECTED
     return _write_atom(rules, v, state, WORD if is_letters else NUMBER, joins)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from sumfit.decoding.kernels.compiled import njit
 
 __all__ = [
+    "ANY_ATOM",
     "ANY_BYTE",
     "APOSTROPHE",
     "BEFORE_MARK",
@@ -50,9 +51,12 @@ __all__ = [
     "IS_WILD",
     "KEEP",
     "LAST_BYTE",
+    "LEFT",
+    "LEFT_KIND",
     "LETTERS",
     "LOW",
     "MAKER",
+    "MARKS",
     "NEEDS_STOP",
     "NEEDS_WORD",
     "NEVER",
@@ -125,7 +129,7 @@ REJECTED = -1
     SET,  # bits of the required phrases that are written
     SET_NOW,  # the same if the open atom closes here
     PAIRS,  # opening minus closing marks, 8 bits a pair, each with bias 128
-    QUOTES,  # parity of straight double quotation marks
+    QUOTES,  # parity of straight double quotation marks (bit 1) and of backticks (bit 2)
     END,  # how the text so far ends: one of the values below
     LAST_BYTE,  # of the text so far
     IN_TOKEN,  # since the last space there was more than opening marks
@@ -137,11 +141,14 @@ REJECTED = -1
     BEFORE_MARK,  # the byte before the last symbol
     IS_STRAY,  # the text so far ends with a closing mark that closes nothing
     IS_WILD,  # the open word holds a piece that is not known: any of several
+    LEFT,  # hash of the last closed word or number since the last space
+    LEFT_KIND,  # which of both it is, or one that is not known; 0 if there is none
+    MARKS,  # hash of the marks behind it
     N_ATOMS,  # atoms closed
     FIELDS,
-) = range(28)
+) = range(31)
 
-WORD, NUMBER = 1, 2
+WORD, NUMBER, ANY_ATOM = 1, 2, 3
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
 KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
 # well; on an open mark; on a word that needs another unless a full stop follows; on one that
@@ -174,13 +181,15 @@ class Pieces(NamedTuple):
     opens: Any
     pairs: Any
     quotes: Any
+    clitic: Any
     scripts: Any
 
 
 class Words(NamedTuple):
     """Word lists: sorted bytes with the offsets of each word, or sorted hashes.
 
-    ``low`` and ``high`` (V,) are the words of the lexicon that begin with each piece.
+    ``low`` and ``high`` (V,) are the words of the lexicon that begin with each piece;
+    ``joint_starts`` and ``joints`` say what may be joined, see `sumfit.decoding.joints`.
     """
 
     lexicon: Any
@@ -191,6 +200,8 @@ class Words(NamedTuple):
     source: Any
     source_start: Any
     source_pairs: Any
+    joint_starts: Any
+    joints: Any
     function_words: Any
     never_last: Any
     seldom_last: Any
@@ -209,7 +220,8 @@ class Rules(NamedTuple):
     """Switches, each 0 or 1 (``final_stop`` one of the values above), and tables.
 
     ``source_scripts`` are the writing systems of the source as bits, ``odd`` (V,) the pieces that
-    are a heap of marks it does not have, ``follows`` (128, 128) which character may follow which.
+    are a heap of marks it does not have, ``follows`` (128, 128) which character may follow which,
+    ``apart`` (128, 128) which may follow which behind a space.
     """
 
     is_on: int
@@ -224,6 +236,7 @@ class Rules(NamedTuple):
     source_scripts: int
     odd: Any
     follows: Any
+    apart: Any
     pieces: Any
     words: Any
     phrases: Any
@@ -294,6 +307,7 @@ def no_rules() -> Rules:
         opens=switch,
         pairs=numbers,
         quotes=kind,
+        clitic=kind,
         scripts=numbers,
     )
     words = Words(
@@ -305,6 +319,8 @@ def no_rules() -> Rules:
         source=data,
         source_start=numbers,
         source_pairs=none,
+        joint_starts=none,
+        joints=none,
         function_words=none,
         never_last=none,
         seldom_last=none,
@@ -314,6 +330,7 @@ def no_rules() -> Rules:
         source_scripts=0,
         odd=switch,
         follows=np.ones((1, 1), dtype=np.bool_),
+        apart=np.ones((1, 1), dtype=np.bool_),
         pieces=pieces,
         words=words,
         phrases=Phrases(none, numbers, none, numbers),

@@ -30,6 +30,7 @@ from sumfit.rerank.mbr import pairwise_gains
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import Backend, GraphRequest, fold
 from sumfit.text.split import split_words
+from sumfit.text.surface import Surface
 from sumfit.training.nbest.lists import Lists
 from sumfit.training.nbest.spec import NbestSpec
 
@@ -192,6 +193,7 @@ class Worker:
             tokenizer=self.model.tokenizer,
             source=item.text,
             case=case_of(item.text, self.options),
+            surface=Surface(item.text),
         )
         longest = source_length(item.text, request, self.model.tokenizer)
         lister = self._lister

@@ -1,0 +1,90 @@
+"""Compiled rule of what may be joined without a space.
+
+Owns the fields `LEFT`, `LEFT_KIND` and `MARKS` of a state: the last word or number since the last
+space, and the marks behind it. What may be joined is in `sumfit.decoding.joints`.
+"""
+
+from __future__ import annotations
+
+from sumfit.decoding.kernels.compiled import njit
+from sumfit.decoding.kernels.state import (
+    ANY_ATOM,
+    COLON,
+    COMMA,
+    DEPTH,
+    FREE,
+    HASH,
+    INNER,
+    IS_WILD,
+    LEFT,
+    LEFT_KIND,
+    MARKS,
+    NUMBER,
+    OPEN,
+    PAIR_BASE,
+    PERIOD,
+    WORD,
+    is_in,
+)
+
+__all__ = ["is_joined", "leave_left", "may_join", "may_mark"]
+
+
+@njit(**INNER)
+def leave_left(before, state, starts, joins):  # type: ignore[no-untyped-def]
+    """Remember the word or number that a piece comes behind, if no space parts them."""
+    if starts:
+        state[LEFT_KIND] = 0
+    elif not joins and before[OPEN] != 0 and before[DEPTH] > 0:
+        state[LEFT_KIND] = ANY_ATOM if before[IS_WILD] else before[OPEN]
+        state[LEFT] = before[HASH]
+        state[MARKS] = 0
+
+
+@njit(**INNER)
+def may_join(rules, state):  # type: ignore[no-untyped-def]
+    """Whether any word or number may begin behind the marks, as far as is known yet."""
+    kind = state[LEFT_KIND]
+    if kind == 0 or kind == ANY_ATOM or _parts_digits(state):
+        return True
+    return is_in(rules.words.joint_starts, state[LEFT] * PAIR_BASE + state[MARKS])
+
+
+@njit(**INNER)
+def is_joined(rules, state, atom):  # type: ignore[no-untyped-def]
+    """Whether the open word or number may stand behind the marks as it is."""
+    kind = state[LEFT_KIND]
+    if kind == 0 or kind == ANY_ATOM or state[IS_WILD]:
+        return True
+    if atom == NUMBER and _parts_digits(state):
+        return True
+    start = state[LEFT] * PAIR_BASE + state[MARKS]
+    return is_in(rules.words.joints, start * PAIR_BASE + state[HASH])
+
+
+@njit(**INNER)
+def may_mark(rules, v, state):  # type: ignore[no-untyped-def]
+    """Add a mark behind the last word; whether it may stand there: a clitic may not always."""
+    pieces = rules.pieces
+    if pieces.kind[v] == FREE:
+        state[LEFT_KIND] = 0
+        return True
+    kind = state[LEFT_KIND]
+    if kind == 0:
+        return True
+    clitic = pieces.clitic[v]
+    if clitic != 0 and kind != ANY_ATOM:
+        is_owner = clitic == 2 and kind == WORD and state[MARKS] == 0
+        if not is_owner or is_in(rules.words.function_words, state[LEFT]):
+            marks = state[MARKS] * pieces.fold_times[v] + pieces.fold_plus[v]
+            if not is_in(rules.words.joint_starts, state[LEFT] * PAIR_BASE + marks):
+                return False
+    state[MARKS] = state[MARKS] * pieces.fold_times[v] + pieces.fold_plus[v]
+    return True
+
+
+@njit(**INNER)
+def _parts_digits(state):  # type: ignore[no-untyped-def]
+    """Whether the marks may stand within a number: 10:30, 1,000, 3.5."""
+    marks = state[MARKS] - 1  # the hash of one byte
+    return state[LEFT_KIND] == NUMBER and (marks == COLON or marks == COMMA or marks == PERIOD)

@@ -1,0 +1,269 @@
+"""What the surface of a finished text may look like: joined words, pairs of marks, whole clusters.
+
+Owns `Surface`, the last look at a summary before it is returned, and `junctions`, what a
+text joins without a space. The search keeps most of the same rules piece by piece
+(`sumfit.decoding.kernels`); what it cannot see is seen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import regex
+
+from sumfit.text.endings import CLITICS, DANGLING_WORDS, ELISIONS
+from sumfit.text.scripts import UNSPACED
+
+__all__ = ["CONTRACTIONS", "Surface", "has_whole_pairs", "junctions"]
+
+_HYPHENS = "-‐‑‒–−"  # of compounds and ranges; a dash joins nothing
+_APOSTROPHES = "'’"
+
+_PERSONS = "i you he she it we they who that there".split()
+CONTRACTIONS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        tuple(
+            "isn aren wasn weren don doesn didn hasn haven hadn won wouldn can couldn shouldn "
+            "mustn needn mightn ain shan daren oughtn".split()
+        ),
+        ("t",),
+    ),
+    (("i",), ("m",)),
+    (("you", "we", "they", "who", "what", "there"), ("re",)),
+    (("i", "you", "we", "they", "who", "would", "could", "should", "might", "must"), ("ve",)),
+    ((*_PERSONS, "this", "what"), ("ll",)),
+    ((*_PERSONS, "how", "what"), ("d",)),
+    (
+        tuple(
+            "it he she that what who there here let where how when why this one ones everyone "
+            "someone anyone nobody everybody somebody anybody everything something anything "
+            "nothing other another either neither each else".split()
+        ),
+        ("s",),
+    ),
+)
+"""Words of English, and the clitics that they take. A noun takes ``'s`` too."""
+
+_LETTER = rf"(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}])"
+_CLITIC = rf"[{_APOSTROPHES}](?:{'|'.join(CLITICS)})(?![\p{{L}}\p{{M}}\p{{N}}])"
+_ATOM = regex.compile(
+    rf"(?P<clitic>{_CLITIC})|(?P<apart>[{UNSPACED}]\p{{M}}*)"
+    r"|(?P<mark>[^\s\p{L}\p{M}\p{N}]\p{M}*)"
+    rf"|(?P<word>{_LETTER}+(?:[\u200c\u200d]+{_LETTER}+)*|\p{{N}}[\p{{N}}\p{{M}}]*)",
+    regex.IGNORECASE,
+)
+# The same where characters without a piece are spelled in bytes, which the search takes as letters.
+_BYTES_ATOM = regex.compile(
+    rf"(?P<clitic>{_CLITIC})|(?P<apart>(?!))|(?P<mark>[\x21-\x2f\x3a-\x40\[-`{{-\x7f])"
+    r"|(?P<word>[^\s\x00-\x40\[-`{-\x7f]+|\p{N}+)",
+    regex.IGNORECASE,
+)
+_JOINED = regex.compile(r"\S*[^\s\p{L}\p{M}]\S*")  # all else joins nothing
+
+
+def junctions(text: str) -> Iterator[tuple[str, str, str]]:
+    """List what a text joins without a space.
+
+    A hyphen stands for every hyphen, an apostrophe for both.
+
+    Args:
+        text: The text.
+
+    Yields:
+        A word or number, the marks behind it, and the word or number behind these; empty where the
+        marks are a clitic ("isn", "'t", "").
+    """
+    for token in _JOINED.findall(text):
+        yield from _joined(_ATOM, token)
+        if not token.isascii():
+            yield from _joined(_BYTES_ATOM, token)
+
+
+def _joined(pattern: regex.Pattern[str], token: str) -> Iterator[tuple[str, str, str]]:
+    left, marks = "", ""
+    for atom in pattern.finditer(token):
+        kind, written = atom.lastgroup, atom[0]
+        if kind == "apart":
+            left, marks = "", ""
+        elif kind == "mark":
+            marks += written
+        elif kind == "clitic":
+            if left:
+                for apostrophe in _APOSTROPHES:
+                    yield left, marks + apostrophe + written[1:], ""
+                    yield left, marks + apostrophe, written[1:]  # spelled in two pieces
+            marks += written
+        else:
+            if left:
+                for same in _written_alike(marks):
+                    yield left, same, written
+            left, marks = written, ""
+
+
+def _written_alike(marks: str) -> tuple[str, ...]:
+    for group in (_HYPHENS, _APOSTROPHES):
+        if len(marks) == 1 and marks in group:
+            return tuple(group)
+    return (marks,)
+
+
+_OPENERS = "\"'“‘«‹„‚([{¿¡"
+_ENDS = "\"'”’»›)]},;:.!?…"
+_EXACT = regex.compile(r"[@_\\>`:]|^#\p{L}|^--?\p{L}")  # a part of such a token says nothing
+_OWNED = regex.compile(rf"[{_APOSTROPHES}]s?$")
+_TIME = regex.compile(r"\p{N}+(?:[:.]\p{N}+)+\p{L}{0,2}")
+_PICTURE = regex.compile(
+    r"\p{Extended_Pictographic}|\p{RI}|\p{Emoji_Modifier}|^ ?[\p{M}\u200c\u200d]"
+)
+_ASKS = regex.compile(r"[?？؟][\"'”’»)\]]*$")
+_SENTENCE = regex.compile(r"[^.!?？؟。]*[.!?？؟。]*")
+_CONTENT = regex.compile(r"\p{L}{4,}|[\p{Lo}\p{N}]+")
+_TWICE = regex.compile(r"[,;:\-] [,;:.!?]|([\-#*_=~|/+&<>@]) \1")
+_ELIDED = regex.compile(ELISIONS.pattern.replace("'", "['’]"), regex.IGNORECASE)
+_LABEL_ALONE = regex.compile(r"(?:^|\s)[^\s:]*:[\"'”’»)\]}]*$")
+_STEM = 5  # first letters that words of one stem share
+_MOST_READ = 200_000
+_PAIRS = dict(zip("([{“«„‹「『（【", ")]}”»“›」』）】", strict=True))
+_CLOSING = frozenset(_PAIRS.values()) - {"“"}
+
+
+class Surface:
+    """Looks at finished texts about one source."""
+
+    def __init__(self, source: str, *, vouched: tuple[str, ...] = ()) -> None:
+        """Store the source.
+
+        Args:
+            source: The text that is summarised.
+            vouched: Further phrases that a summary may hold as they are.
+        """
+        self._source = " ".join((source[:_MOST_READ], *vouched))
+
+    def fault(self, text: str, *, whole_words: bool = True, tidy: bool = True) -> str | None:
+        """Say what is wrong with the surface of a text.
+
+        Args:
+            text: The text, NFC.
+            whole_words: Look at joined words.
+            tidy: Look at marks.
+
+        Returns:
+            What is wrong in a few words; ``None`` if nothing is.
+        """
+        if not text.isascii() and self._has_broken_cluster(text):
+            return "a character is cut in two"
+        if whole_words and any(map(self._is_glued, text.split())):
+            return "words are joined that the text does not join"
+        if not tidy:
+            return None
+        if not has_whole_pairs(text):
+            return "a quotation mark, bracket or backtick stands alone"
+        if _TWICE.search(text):
+            return "marks stand in a row"
+        if _LABEL_ALONE.search(text):
+            return "a label stands alone"
+        if _ASKS.search(text) and not self._is_asked(text):
+            return "it asks what the text does not ask"
+        return None
+
+    def _is_glued(self, token: str) -> bool:
+        if not _JOINED.match(token):
+            return False
+        core = token.lstrip(_OPENERS).rstrip(_ENDS)
+        is_word = any(map(str.isalnum, core))
+        if is_word and _EXACT.search(core) and not _TIME.fullmatch(core):
+            return not {core.casefold(), _OWNED.sub("", core).casefold()} & self._tokens
+        return any(self._is_foreign(joint) for joint in _joined(_ATOM, token))
+
+    def _is_foreign(self, joint: tuple[str, str, str]) -> bool:
+        left, marks, right = (part.casefold() for part in joint)
+        if (left, marks, right) in self._joints:
+            return False
+        if right and marks[:1] in _APOSTROPHES and right in CLITICS:
+            return False  # judged as a clitic
+        if right:
+            is_number = left[0].isdecimal() and right[0].isdecimal()
+            return not (is_number and marks in (".", ",", ":"))
+        clitic = marks[1:]
+        if marks[:1] not in _APOSTROPHES or clitic not in CLITICS:
+            return True
+        if clitic == "s" and left[0].isalpha() and left not in DANGLING_WORDS:
+            return False
+        return not any(left in words and clitic in clitics for words, clitics in CONTRACTIONS)
+
+    def _is_asked(self, text: str) -> bool:
+        """Whether a question of the source is about what the text is about."""
+        words = _stems(text)
+        return any(
+            2 * len(words & _stems(sentence)) >= len(words)
+            for sentence in _SENTENCE.findall(self._source)
+            if _ASKS.search(sentence)
+        )
+
+    def _has_broken_cluster(self, text: str) -> bool:
+        return any(
+            cluster not in self._clusters
+            for cluster in regex.findall(r"\X", text)
+            if _PICTURE.search(cluster)
+        )
+
+    @cached_property
+    def _clusters(self) -> frozenset[str]:
+        return frozenset(regex.findall(r"\X", self._source))
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        tokens = self._source.casefold().split()
+        return frozenset(token.lstrip(_OPENERS).rstrip(_ENDS) for token in tokens)
+
+    @cached_property
+    def _joints(self) -> frozenset[tuple[str, str, str]]:
+        return frozenset(junctions(self._source.casefold()))
+
+
+def has_whole_pairs(text: str) -> bool:
+    """Tell whether quotation marks, brackets and backticks come in pairs of one kind.
+
+    An apostrophe of a contraction, a plural's possessive or a shortened year ("’78") is no mark.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The verdict.
+    """
+    if text.isalnum():
+        return True
+    expected: list[str] = []
+    plain = _ELIDED.sub("", text.replace("``", "“").replace("''", "”"))
+    for at, mark in enumerate(plain):
+        before, after = plain[at - 1 : at] if at else "", plain[at + 1 : at + 2]
+        if mark in "'’" and (before.isalnum() and after.isalnum()):
+            continue
+        if mark == "'" and not before.strip() and not after.strip():  # tokenised text
+            if expected and expected[-1] == "`":
+                expected.pop()
+            continue
+        if expected and mark == expected[-1]:
+            if mark not in "'’" or (before.strip() and not after.isalnum()):
+                expected.pop()
+                continue
+        if mark in _PAIRS:
+            expected.append(_PAIRS[mark])
+        elif mark in '"`':
+            expected.append(mark)
+        elif mark == "‘":
+            expected.append("’")
+        elif mark == "'" and not before.strip(' ([“"') and after.isalnum():
+            expected.append("'")
+        elif mark in "'’":
+            if not before.isalnum():
+                return False
+        elif mark in _CLOSING:
+            return False
+    return not expected
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in _CONTENT.findall(text.casefold()))
