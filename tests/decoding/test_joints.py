@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 
@@ -206,3 +207,34 @@ def test_any_source_has_joints(source: str) -> None:
     for values in joints:
         assert (values[1:] > values[:-1]).all()
     assert joints_of(source + " ").whole.size == joints.whole.size
+
+
+@pytest.mark.parametrize("method", ["seqmap", "pathmap", "seqmap-beam"])
+def test_a_filler_ends_an_output_only_with_a_reason(
+    tokenizer: Tokenizer, lexicon: Lexicon, method: str
+) -> None:
+    tokenizer = Tokenizer.train([*TEXTS, "old dogs review reviews " * 9], vocab_size=420)
+    lexicon = Lexicon.from_words(["old", "dogs", "review", "reviews"])
+    ids = np.sort([tokenizer.piece_bytes.index(b) for b in (b" old", b" dogs", b" review")])
+    word = np.log(np.tile([0.2, 0.3, 0.4], (5, 1))).astype(np.float32)
+    link = np.where(np.triu(np.ones((5, 5)), 1), np.log(0.4), -np.inf).astype(np.float32)
+    other = np.full(5, -np.inf, dtype=np.float32)
+    dag = DAG(ids.astype(np.int32), word, link, other, tokenizer.vocab_size)
+    options = Constraints(dangling_end=False, whole_words=True, repeat_words=False)
+    for source, is_good in ((SOURCE, False), ("He reviewed old dogs", True)):
+        rules = options.compile(tokenizer, lexicon, source)
+        assert rules.accepts(tokenizer.encode("old dogs review")) is is_good
+        assert rules.accepts(tokenizer.encode("review old dogs"))
+        kept, _ = rules.contexts(np.arange(tokenizer.vocab_size))
+        fresh, _ = dataclasses.replace(rules, usual_kinds=None).contexts(
+            np.arange(tokenizer.vocab_size)
+        )
+        assert (kept == fresh).all()
+        arguments = {
+            "unit_cost": np.ones(tokenizer.vocab_size, dtype=np.int32),
+            "budget": LengthBudget(exact=3),
+        }
+        best = decode(dag, **arguments, constraints=rules, method=method).best
+        ranked = ranked_sequences(dag, **arguments, allowed=rules.accepts)
+        assert best.score == pytest.approx(ranked[0].score, abs=1e-6)
+        assert tokenizer.decode(best.words).endswith("review") <= is_good

@@ -34,7 +34,9 @@ QUESTION = "it asks what the text does not ask"
         ("Mail jo@odell.org", None),
         ("See https://odell.org/a", None),
         ("See https://odell", JOINED),
-        ("R&D ships run_all", JOINED),  # the source has it in backticks
+        ("See run_al", JOINED),
+        ("See std::run", JOINED),
+        ("R&D ships run_all()", None),
         ("R&D ships `run_all`", None),
         ("R&D ships run", None),
         ("78's record sold", JOINED),
@@ -91,6 +93,7 @@ def test_each_half_of_the_check_can_be_left_out() -> None:
         ("man’s “best (old) friend”", True),
         ("“best (old” friend)", False),
         ("close)", False),
+        ("use '{tilde}' here", True),
         ("the `code` of it", True),
         ("`` we won '' , he said", True),
         ("`` we won , he said", False),
@@ -128,7 +131,7 @@ PARTS = st.sampled_from(
 @given(st.lists(PARTS, max_size=6), st.data())
 def test_a_text_has_no_fault_in_its_own_words(parts: list[str], data: st.DataObject) -> None:
     chosen = data.draw(st.permutations(parts)) if parts else []
-    chosen = chosen[: data.draw(st.integers(0, len(parts)))]
+    chosen = list(dict.fromkeys(chosen[: data.draw(st.integers(0, len(parts)))]))
     assert Surface(" ".join(parts)).fault(" ".join(chosen)) is None
 
 

@@ -50,6 +50,7 @@ from sumfit.decoding.piece_tables import (
 from sumfit.decoding.punctuation import script_mask
 from sumfit.errors import ConstraintError
 from sumfit.text.function_words import FUNCTION_WORDS
+from sumfit.text.surface import fillers_of
 
 if TYPE_CHECKING:
     from sumfit.text import Tokenizer
@@ -93,7 +94,8 @@ class Constraints:
             auxiliary, on a comma, dash or opening mark, within brackets or quotation marks, or
             without any word or number. If it may not, no mark may close what was never opened,
             and marks and spaces touch as they usually do, or as they do in the source. Nothing
-            asks if the source does not.
+            asks if the source does not, and no noun that only fills the room comes last
+            ("review"), unless the source gives a reason for it.
         final_stop: A full stop may end the output. If it may not, one after a single letter
             still may where the source has such a one ("U.S."). Without ``dangling_end=False``
             it may in any case.
@@ -245,7 +247,7 @@ class Constraints:
             joint_starts=joints.starts,
             joints=joints.whole,
             function_words=word_hashes(frozenset(function_words)),
-            never_last=word_hashes(NEVER_LAST),
+            never_last=word_hashes(NEVER_LAST | fillers_of(source_text)),
             seldom_last=word_hashes(SELDOM_LAST),
         )
 
@@ -318,7 +320,9 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
         nothing = _no_words()
         none, start = _phrases(())
         bare = rules._replace(
-            words=rules.words._replace(source=nothing.text, source_start=nothing.start),
+            words=rules.words._replace(
+                source=nothing.text, source_start=nothing.start, never_last=word_hashes(NEVER_LAST)
+            ),
             phrases=Phrases(none, start, none, start),
             source_scripts=-1,
             odd=np.zeros_like(rules.odd),

@@ -71,7 +71,7 @@ def fold_hash(word: str) -> int:
     return _signed(_polynomial(word.casefold().encode("utf-8")))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def word_hashes(words: frozenset[str]) -> Int64Array:
     """Hash words for look-up in the compiled rules.
 

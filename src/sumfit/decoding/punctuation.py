@@ -29,7 +29,7 @@ _APART = (  # a character of the first string never touches one of the second
 )
 _BEHIND_A_SPACE = (  # a character of the first never stands before " " and one of the second
     (",;:-", ",;:.!?"),
-    *((mark, mark) for mark in "-#*_=~|/+&<>@"),
+    *((mark, mark) for mark in "-#*_=~|/+&<>@`"),
 )
 _QUESTION = ("?", "？", "؟")
 _SPACED = regex.compile(r"(?<=\S) [,.](?:\s|$)")  # tokenised text

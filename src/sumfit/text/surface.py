@@ -12,10 +12,11 @@ from functools import cached_property
 
 import regex
 
-from sumfit.text.endings import CLITICS, DANGLING_WORDS, ELISIONS
+from sumfit.text.endings import CLITICS, ELISIONS
+from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.scripts import UNSPACED
 
-__all__ = ["CONTRACTIONS", "Surface", "has_whole_pairs", "junctions"]
+__all__ = ["CONTRACTIONS", "FILLERS", "Surface", "fillers_of", "has_whole_pairs", "junctions"]
 
 _HYPHENS = "-‐‑‒–−"  # of compounds and ranges; a dash joins nothing
 _APOSTROPHES = "'’"
@@ -44,6 +45,17 @@ CONTRACTIONS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
 )
 """Words of English, and the clitics that they take. A noun takes ``'s`` too."""
+
+FILLERS: frozenset[str] = frozenset(
+    """
+    review reviews recipe recipes improvement improvements update updates news report reports tip
+    tips guide guides overview roundup recap preview info information detail details feature
+    features change changes edition version versions photo photos picture pictures video videos
+    story stories analysis opinion commentary explainer faq podcast newsletter tutorial
+    description summary list lists item items example examples quiz trailer gallery
+    """.split()
+)
+"""Nouns that writers put behind a text to say what kind of text it is."""
 
 _LETTER = rf"(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}])"
 _CLITIC = rf"[{_APOSTROPHES}](?:{'|'.join(CLITICS)})(?![\p{{L}}\p{{M}}\p{{N}}])"
@@ -108,19 +120,23 @@ def _written_alike(marks: str) -> tuple[str, ...]:
     return (marks,)
 
 
-_OPENERS = "\"'“‘«‹„‚([{¿¡"
-_ENDS = "\"'”’»›)]},;:.!?…"
-_EXACT = regex.compile(r"[@_\\>`:]|^#\p{L}|^--?\p{L}")  # a part of such a token says nothing
-_OWNED = regex.compile(rf"[{_APOSTROPHES}]s?$")
-_TIME = regex.compile(r"\p{N}+(?:[:.]\p{N}+)+\p{L}{0,2}")
+_INNER = r"[^\s()<>\[\]{},;\"“”`]"
+_EXACT = regex.compile(  # names of which a part says nothing
+    r"[\p{L}\p{M}\p{N}_]*_[\p{L}\p{M}\p{N}_]*"  # identifiers
+    rf"|{_INNER}+@{_INNER}+"  # addresses
+    rf"|{_INNER}*:(?=[\p{{L}}_:/]){_INNER}*"  # URLs, names of emoji, std::vector
+    r"|(?<!\S)(?:--?|[#@])\p{L}[\p{L}\p{M}\p{N}_-]*"  # flags, tags
+)
+_OWNED = regex.compile(rf"(?:[{_APOSTROPHES}]s?|[.:!?/…])+$")
 _PICTURE = regex.compile(
     r"\p{Extended_Pictographic}|\p{RI}|\p{Emoji_Modifier}|^ ?[\p{M}\u200c\u200d]"
 )
 _ASKS = regex.compile(r"[?？؟][\"'”’»)\]]*$")
 _SENTENCE = regex.compile(r"[^.!?？؟。]*[.!?？؟。]*")
 _CONTENT = regex.compile(r"\p{L}{4,}|[\p{Lo}\p{N}]+")
-_TWICE = regex.compile(r"[,;:\-] [,;:.!?]|([\-#*_=~|/+&<>@]) \1")
+_TWICE = regex.compile(r"[,;:\-] [,;:.!?]|([\-#*_=~|/+&<>@`]) \1")
 _ELIDED = regex.compile(ELISIONS.pattern.replace("'", "['’]"), regex.IGNORECASE)
+_WORDS = regex.compile(r"[\p{L}\p{M}]+")
 _LABEL_ALONE = regex.compile(r"(?:^|\s)[^\s:]*:[\"'”’»)\]}]*$")
 _STEM = 5  # first letters that words of one stem share
 _MOST_READ = 200_000
@@ -139,6 +155,10 @@ class Surface:
             vouched: Further phrases that a summary may hold as they are.
         """
         self._source = " ".join((source[:_MOST_READ], *vouched))
+
+    @cached_property
+    def _fillers(self) -> frozenset[str]:
+        return fillers_of(self._source)
 
     def fault(self, text: str, *, whole_words: bool = True, tidy: bool = True) -> str | None:
         """Say what is wrong with the surface of a text.
@@ -163,6 +183,9 @@ class Surface:
             return "marks stand in a row"
         if _LABEL_ALONE.search(text):
             return "a label stands alone"
+        words = _WORDS.findall(text)
+        if len(words) > 1 and words[-1].casefold() in self._fillers:
+            return "it ends with a word that only fills the room"
         if _ASKS.search(text) and not self._is_asked(text):
             return "it asks what the text does not ask"
         return None
@@ -170,10 +193,8 @@ class Surface:
     def _is_glued(self, token: str) -> bool:
         if not _JOINED.match(token):
             return False
-        core = token.lstrip(_OPENERS).rstrip(_ENDS)
-        is_word = any(map(str.isalnum, core))
-        if is_word and _EXACT.search(core) and not _TIME.fullmatch(core):
-            return not {core.casefold(), _OWNED.sub("", core).casefold()} & self._tokens
+        if not self._exact.issuperset(_exact_names(token)):
+            return True
         return any(self._is_foreign(joint) for joint in _joined(_ATOM, token))
 
     def _is_foreign(self, joint: tuple[str, str, str]) -> bool:
@@ -188,7 +209,7 @@ class Surface:
         clitic = marks[1:]
         if marks[:1] not in _APOSTROPHES or clitic not in CLITICS:
             return True
-        if clitic == "s" and left[0].isalpha() and left not in DANGLING_WORDS:
+        if clitic == "s" and left[0].isalpha() and left not in FUNCTION_WORDS:
             return False
         return not any(left in words and clitic in clitics for words, clitics in CONTRACTIONS)
 
@@ -213,13 +234,25 @@ class Surface:
         return frozenset(regex.findall(r"\X", self._source))
 
     @cached_property
-    def _tokens(self) -> frozenset[str]:
-        tokens = self._source.casefold().split()
-        return frozenset(token.lstrip(_OPENERS).rstrip(_ENDS) for token in tokens)
+    def _exact(self) -> frozenset[str]:
+        return frozenset(_exact_names(self._source))
 
     @cached_property
     def _joints(self) -> frozenset[tuple[str, str, str]]:
         return frozenset(junctions(self._source.casefold()))
+
+
+def fillers_of(source: str) -> frozenset[str]:
+    """List the words of `FILLERS` for which a text gives no reason.
+
+    Args:
+        source: The text.
+
+    Returns:
+        Those whose first five letters are nowhere in it.
+    """
+    folded = source.casefold()
+    return frozenset(word for word in FILLERS if word[:_STEM] not in folded)
 
 
 def has_whole_pairs(text: str) -> bool:
@@ -255,7 +288,7 @@ def has_whole_pairs(text: str) -> bool:
             expected.append(mark)
         elif mark == "‘":
             expected.append("’")
-        elif mark == "'" and not before.strip(' ([“"') and after.isalnum():
+        elif mark == "'" and not before.strip(' ([“"') and after.strip(" )]”,.:;"):
             expected.append("'")
         elif mark in "'’":
             if not before.isalnum():
@@ -263,6 +296,11 @@ def has_whole_pairs(text: str) -> bool:
         elif mark in _CLOSING:
             return False
     return not expected
+
+
+def _exact_names(text: str) -> Iterator[str]:
+    for name in _EXACT.findall(text.casefold()):
+        yield _OWNED.sub("", name)
 
 
 def _stems(text: str) -> frozenset[str]:
