@@ -91,6 +91,8 @@ def lexicon() -> Lexicon:
         ("€12", True),
         ("dog's'old", False),
         ("dog'sold", False),
+        ("'t old", False),
+        ("old 's dog", False),
     ],
 )
 def test_words_are_joined_as_the_source_joins_them(
@@ -100,6 +102,17 @@ def test_words_are_joined_as_the_source_joins_them(
     assert rules.accepts(tokenizer.encode(text)) is is_accepted
     anything = Constraints(repeat_words=False).compile(tokenizer, lexicon, SOURCE)
     assert anything.accepts(tokenizer.encode(text))
+
+
+def test_tokenised_text_has_clitics_apart(tokenizer: Tokenizer, lexicon: Lexicon) -> None:
+    ids = tokenizer.encode("old dog 's lie-in")
+    for source, is_good in (
+        (SOURCE, False),
+        ("the dog , a lie-in .", True),
+        ("it 's lie-in", True),
+    ):
+        rules = Constraints(whole_words=True).compile(tokenizer, lexicon, source)
+        assert rules.accepts(ids) is is_good, source
 
 
 def test_a_required_phrase_may_be_joined(tokenizer: Tokenizer, lexicon: Lexicon) -> None:

@@ -14,7 +14,7 @@ WORDS = (
     "Bridge",
     "bridge,",
     "closes",
-    "closed",
+    "shut",
     "for",
     "the",
     "not",
@@ -40,6 +40,7 @@ WORDS = (
         ("港の橋を閉鎖", "港の橋を閉鎖へ"),
         ("Мост закроют", "мост закроют сегодня"),
         ("Launch 🎉", "Launch"),
+        ("Council closes bridge", "Council closed bridges"),
     ],
 )
 def test_near_doubles_are_one_group(first: str, second: str) -> None:
@@ -55,6 +56,7 @@ def test_near_doubles_are_one_group(first: str, second: str) -> None:
         ("Bridge closes", "Bridge not closes"),
         ("The bridge is closed", "The bridge isn’t closed"),
         ("Bridge may close", "Bridge close"),
+        ("Bridge closes unless repaired", "Bridge closes repaired"),
         ("Sales rise 5%", "Sales rise 6%"),
         ("Costs $5 more", "Costs €5 more"),
         ("橋を閉鎖", "橋を不閉鎖"),
@@ -78,7 +80,8 @@ def test_what_has_a_text_is_compared_by_it() -> None:
 
 
 def plain_words(text: str) -> list[str]:
-    words = [word.strip(",").lower() for word in text.split()]
+    words = [word.strip(",").lower().removesuffix("s") for word in text.split()]
+    words = [word.removesuffix("e") if len(word) > 4 else word for word in words]
     return [word for word in words if word != "the"]
 
 

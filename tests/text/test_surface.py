@@ -46,6 +46,8 @@ QUESTION = "it asks what the text does not ask"
         ("O'Brien's record", None),
         ("The's record", JOINED),
         ("Record's sale", None),
+        ("’t sell", JOINED),
+        ("Record 's sale", JOINED),
         ("1,000 records at 3.5", None),
         ("Record sold 3x", JOINED),
         ("Record ‘sold'", PAIRS),

@@ -26,6 +26,7 @@ _WORDS = regex.compile(
 _JOINED_NOT = regex.compile(r"n['’]t(?![\p{L}\p{N}])")
 _CLITIC = regex.compile(r"(?<=[\p{L}\p{N}])['’](?:s|d|m|ll|re|ve)(?![\p{L}\p{N}])")
 _JOINED_NUMBER = regex.compile(r"(?<=\p{N})[.,:](?=\p{N})")
+_ENDING = regex.compile(r"(?<=[a-z]{3})(?:ing|ed|es|e|s)$")
 _EMPTY = frozenset("a an the is are was were be been being am".split())
 # A text with one of these more says something else, however alike the rest is.
 _TURNING = frozenset(
@@ -43,7 +44,8 @@ def distinct(
     """Keep of every group of near-doubles the first.
 
     Two texts are near-doubles if they have the same words, or one has a single word more than the
-    other. Case, marks, articles and forms of "be" do not count; a word that turns or weakens a
+    other. Case, marks, articles, forms of "be" and endings ("close", "closes", "closing") do not
+    count; a word that turns or weakens a
     statement ("not", "never", "may") always does. Time is linear in the number of candidates and
     quadratic in the words of one of them, and no more candidates are taken than are needed.
 
@@ -103,7 +105,11 @@ def _words_of(text: str) -> tuple[str, ...]:
     folded = unicodedata.normalize("NFKC", text.casefold())
     folded = _CLITIC.sub("", _JOINED_NOT.sub(" not", folded))
     folded = _JOINED_NUMBER.sub("", folded)
-    return tuple(word for word in _WORDS.findall(folded) if word not in _EMPTY)
+    return tuple(
+        word if word in _TURNING else _ENDING.sub("", word)
+        for word in _WORDS.findall(folded)
+        if word not in _EMPTY
+    )
 
 
 def _one_word_out(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

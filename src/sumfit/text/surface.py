@@ -71,6 +71,7 @@ _BYTES_ATOM = regex.compile(
     r"|(?P<word>[^\s\x00-\x40\[-`{-\x7f]+|\p{N}+)",
     regex.IGNORECASE,
 )
+_TOKENISED = regex.compile(r"(?<=\S) [,.](?:\s|$)")
 _JOINED = regex.compile(r"\S*[^\s\p{L}\p{M}]\S*")  # all else joins nothing
 
 
@@ -84,8 +85,12 @@ def junctions(text: str) -> Iterator[tuple[str, str, str]]:
 
     Yields:
         A word or number, the marks behind it, and the word or number behind these; empty where the
-        marks are a clitic ("isn", "'t", "").
+        marks are a clitic ("isn", "'t", ""). A clitic that stands alone has no word before it; in
+        tokenised text ("the bank 's plan ,") every one may.
     """
+    if _TOKENISED.search(text):
+        for clitic in CLITICS:
+            yield from (("", apostrophe + clitic, "") for apostrophe in _APOSTROPHES)
     for token in _JOINED.findall(text):
         yield from _joined(_ATOM, token)
         if not token.isascii():
@@ -101,7 +106,9 @@ def _joined(pattern: regex.Pattern[str], token: str) -> Iterator[tuple[str, str,
         elif kind == "mark":
             marks += written
         elif kind == "clitic":
-            if left:
+            if not left and not marks:
+                yield "", written, ""
+            elif left:
                 for apostrophe in _APOSTROPHES:
                     yield left, marks + apostrophe + written[1:], ""
                     yield left, marks + apostrophe, written[1:]  # spelled in two pieces
@@ -209,7 +216,7 @@ class Surface:
         clitic = marks[1:]
         if marks[:1] not in _APOSTROPHES or clitic not in CLITICS:
             return True
-        if clitic == "s" and left[0].isalpha() and left not in FUNCTION_WORDS:
+        if clitic == "s" and left[:1].isalpha() and left not in FUNCTION_WORDS:
             return False
         return not any(left in words and clitic in clitics for words, clitics in CONTRACTIONS)
 

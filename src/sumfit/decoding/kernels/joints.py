@@ -69,10 +69,9 @@ def may_mark(rules, v, state):  # type: ignore[no-untyped-def]
     if pieces.kind[v] == FREE:
         state[LEFT_KIND] = 0
         return True
-    kind = state[LEFT_KIND]
-    if kind == 0:
-        return True
-    clitic = pieces.clitic[v]
+    kind, clitic = state[LEFT_KIND], pieces.clitic[v]
+    if kind == 0:  # a clitic of no word
+        return clitic == 0 or is_in(rules.words.joint_starts, pieces.fold_plus[v])
     if clitic != 0 and kind != ANY_ATOM:
         is_owner = clitic == 2 and kind == WORD and state[MARKS] == 0
         if not is_owner or is_in(rules.words.function_words, state[LEFT]):
