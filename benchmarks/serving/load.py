@@ -17,6 +17,7 @@ import json
 import os
 import random
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from sumfit import Summarizer
 from sumfit.length import measure
@@ -218,18 +220,26 @@ def memory_mib(pid: int) -> float:
     return int(line.split()[1]) / 1024
 
 
-def start_server(model: str | None, log: Any, *flags: str) -> tuple[subprocess.Popen[bytes], int]:
-    """Start ``sumfit serve`` on a free loopback port and wait until it is ready."""
-    import socket
-    from urllib.request import urlopen
-
+def free_port() -> int:
+    """A loopback port that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def spawn_server(model: str | None, log: Any, port: int, *flags: str) -> subprocess.Popen[bytes]:
+    """Start ``sumfit serve`` without waiting for it."""
     command = [sys.executable, "-m", "sumfit", "serve", "--port", str(port), *flags]
     if model is not None:
         command += ["--model", model]
-    process = subprocess.Popen(command, stderr=log, stdout=log)
+    return subprocess.Popen(command, stderr=log, stdout=log)
+
+
+def start_server(model: str | None, log: Any, *flags: str) -> tuple[subprocess.Popen[bytes], int]:
+    """Start ``sumfit serve`` on a free loopback port and wait until it is ready."""
+    port = free_port()
+    process = spawn_server(model, log, port, *flags)
     deadline = time.monotonic() + 400
     while time.monotonic() < deadline:
         try:

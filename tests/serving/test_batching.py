@@ -352,3 +352,22 @@ def test_a_newcomer_is_told_of_the_wait_before_its_turn_alone(
         await batcher.close(5)
 
     asyncio.run(scenario())
+
+
+def test_long_texts_have_batches_of_their_own() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run, queue_size=100, max_batch=8)
+        first = asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))
+        await asyncio.sleep(0.05)
+        sizes = [10, 60_000, 10, 10, 1_000_000, 1_000_000, 10]
+        mixed = [Work("a", size, n_chars=size) for size in sizes]
+        rest = asyncio.ensure_future(batcher.submit(mixed, time_limit_s=5))
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(first, rest)
+        assert run.batches[1:] == [[10, 60_000, 10, 10], [1_000_000], [1_000_000], [10]]
+        await batcher.close(5)
+
+    asyncio.run(scenario())

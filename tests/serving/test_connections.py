@@ -268,3 +268,22 @@ def test_a_body_that_gave_way_is_answered_503_and_others_have_room(quick: SlowSu
         wait_until(lambda: metric(url, name % 503) + metric(url, name % 408) == 6)
         assert metric(url, name % 503) >= 4
         assert metric(url, "sumfit_held_bytes") == 0
+
+
+def test_bodies_beyond_the_bound_are_all_answered_and_none_is_taken_for_another(
+    quick: SlowSummarizer,
+) -> None:
+    n_bytes, n_connections = 200_000, 24
+    options = ServerOptions(port=0, max_body_bytes=n_bytes, max_held_bytes=1_000_000)
+    body = json.dumps({"text": "c" * (n_bytes - 50), "max_chars": 5}).encode()
+    with running(quick, options) as url, ExitStack() as stack:
+        connections = [stack.enter_context(connect(url)) for _ in range(n_connections)]
+        for connection in connections:
+            connection.sendall(head(len(body), "connection: close") + body[:-1])
+        settled(lambda: metric(url, "sumfit_held_bytes"))
+        for connection in connections:
+            connection.sendall(body[-1:])
+        statuses = [read_all(connection).split(b" ")[1] for connection in connections]
+    assert set(statuses) == {b"200", b"503"}
+    assert statuses.count(b"200") >= 3
+    assert set(quick.seen) == {"c" * (n_bytes - 50)}

@@ -31,6 +31,7 @@ _SMOOTHING = 0.1  # weight of the newest batch in the running mean of seconds pe
 _CLIENT_SMOOTHING = 0.5  # the same for the texts of one client, which may change at once
 _BATCH_S = 0.5  # what a batch should take at most, so that the next client's turn comes soon
 _MAX_PACES = 1024  # clients whose pace is remembered
+_MAX_BATCH_CHARS = 65_536  # of all its texts; a longer one has a batch of its own
 _STUCK_AFTER_S = 1.0  # work that is so late does not heed its time limit
 
 
@@ -41,10 +42,12 @@ class Work:
     Attributes:
         key: Works with equal keys may share a batch.
         payload: Whatever the run function needs.
+        n_chars: How much there is to read for it.
     """
 
     key: Hashable
     payload: Any
+    n_chars: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -292,7 +295,7 @@ class Batcher:
         items: list[tuple[_Job, int, Work]] = []
         for other, queue in self._clients.items():
             if len(items) < min(size, self._batch_size_of(other)):
-                _take(queue, key, size - len(items), items)
+                _take(queue, key, size, items)
         self._clients.move_to_end(name)
         first.jobs.rotate(-1)
         for job in {id(job): job for job, _, _ in items}.values():
@@ -353,14 +356,16 @@ class Batcher:
 
 
 def _take(queue: _Client, key: Hashable, n_works: int, items: list[tuple[_Job, int, Work]]) -> None:
-    """Move up to so many works with a key from the requests of a client to a batch."""
-    left = n_works
+    """Fill a batch up to so many works with those of a client that have its key."""
+    n_chars = sum(work.n_chars for _, _, work in items)
     for job in queue.jobs:
-        while left and job.waiting and job.waiting[0][1].key == key:
+        while job.waiting and job.waiting[0][1].key == key and len(items) < n_works:
+            n_chars += job.waiting[0][1].n_chars
+            if items and n_chars > _MAX_BATCH_CHARS:
+                return
             index, work = job.waiting.popleft()
             items.append((job, index, work))
             queue.n_waiting -= 1
-            left -= 1
 
 
 def _deliver(job: _Job, index: int, result: Any) -> None:

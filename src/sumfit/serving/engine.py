@@ -59,7 +59,7 @@ def text_works(texts: Sequence[str], options: Mapping[str, Any]) -> list[Work]:
             name: value[index] if isinstance(value, list) else value
             for name, value in lengths.items()
         }
-        works.append(Work(key=key, payload=(text, own, rest)))
+        works.append(Work(key=key, payload=(text, own, rest), n_chars=len(text)))
     return works
 
 
@@ -73,7 +73,7 @@ def limits_work(text: str, options: Mapping[str, Any]) -> Work:
     Returns:
         A work whose result is a list of summaries.
     """
-    return Work(key=("limits", object()), payload=(text, {}, dict(options)))
+    return Work(key=("limits", object()), payload=(text, {}, dict(options)), n_chars=len(text))
 
 
 def graph_work(text: str, options: Mapping[str, Any]) -> Work:
@@ -86,7 +86,7 @@ def graph_work(text: str, options: Mapping[str, Any]) -> Work:
     Returns:
         A work whose result is what ``Summarizer.inspect`` returns.
     """
-    return Work(key=("graph", object()), payload=(text, {}, dict(options)))
+    return Work(key=("graph", object()), payload=(text, {}, dict(options)), n_chars=len(text))
 
 
 def run_works(summarizer: SummarizerLike, batch: Batch) -> list[Any]:

@@ -107,8 +107,7 @@ class Gate:
             self._check_origin(scope["method"], exchange.headers)
             self._check_key(scope["path"], exchange.headers)
             _check_media_type(scope, exchange.headers)
-            await self._read_body(scope, receive, exchange.headers, held)
-            replay = _Replay(self._held.take_body(held), receive)
+            replay = _Replay(await self._read_body(scope, receive, exchange.headers, held), receive)
             await self._app(scope, replay, exchange.send)
         except Problem as problem:
             await exchange.answer(problem)
@@ -180,11 +179,11 @@ class Gate:
 
     async def _read_body(
         self, scope: Scope, receive: Receive, headers: Headers, held: Held
-    ) -> None:
+    ) -> bytes:
         if scope["method"] in _SAFE_METHODS:
-            return
+            return b""
         try:
-            await asyncio.wait_for(
+            return await asyncio.wait_for(
                 self._read_up_to(receive, headers, held), self._options.read_time_limit_s
             )
         except asyncio.TimeoutError:
@@ -195,7 +194,7 @@ class Gate:
                 f"the body did not arrive within {self._options.read_time_limit_s:g} s",
             ) from None
 
-    async def _read_up_to(self, receive: Receive, headers: Headers, held: Held) -> None:
+    async def _read_up_to(self, receive: Receive, headers: Headers, held: Held) -> bytes:
         limit = self._options.max_body_bytes
         declared = headers.get("content-length", "")
         too_large = Problem(
@@ -225,6 +224,7 @@ class Gate:
                 self._held.add_body(held, chunk)
         if held.has_given_way:
             raise _no_room()
+        return self._held.take_body(held)  # at once: what is complete no longer gives way
 
     def _note(self, scope: Scope, exchange: _Exchange) -> None:
         route = getattr(scope.get("route"), "path", None) or "other"
