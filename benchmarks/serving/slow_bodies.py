@@ -62,8 +62,10 @@ async def measure(
     port: int, pid: int, *, n_connections: int, n_addresses: int, n_bytes: int, seconds: float
 ) -> dict[str, Any]:
     """Send all bodies at once, watch memory, and ask for small summaries meanwhile."""
-    text = "The council will close the bridge for repairs. " * (n_bytes // 47)
-    body = json.dumps({"text": text[: n_bytes - 40], "max_chars": 60}).encode()
+    # One character of four bytes makes Python keep all of them in four.
+    text = "🚲 " + "The council will close the bridge for repairs. " * (n_bytes // 47)
+    fields = {"text": text[: n_bytes - 50], "max_chars": 60}
+    body = json.dumps(fields, ensure_ascii=False).encode()
     before = peak = memory_mib(pid)
     small_s: list[float] = []
     failed: Counter[str] = Counter()

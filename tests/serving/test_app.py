@@ -171,6 +171,16 @@ def test_several_wrong_fields_are_counted(client: httpx.Client) -> None:
     assert error["message"].endswith("(and 2 more fields)")
 
 
+def test_more_limits_than_one_call_takes_come_back_in_order(client: httpx.Client) -> None:
+    limits = list(range(20, 100))
+    reply = post(client, {"text": TEXT, "unit": "chars", "limits": limits}).json()
+    assert [item["limit"] for item in reply["summaries"]] == limits
+    few = post(client, {"text": TEXT, "unit": "chars", "limits": limits[:40:10]}).json()
+    assert [item["text"] for item in few["summaries"]] == [
+        item["text"] for item in reply["summaries"][:40:10]
+    ]
+
+
 def test_too_many_texts_limits_and_choices_are_refused(server_summarizer: Summarizer) -> None:
     options = ServerOptions(port=0, max_texts=3, max_limits=3)
     with running(server_summarizer, options) as url, httpx.Client(base_url=url) as client:

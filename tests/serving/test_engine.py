@@ -12,7 +12,7 @@ import pytest
 from sumfit import Summary
 from sumfit.errors import SumfitError
 from sumfit.serving.batching import Batcher
-from sumfit.serving.engine import limits_work, reply_of, run_works, text_works
+from sumfit.serving.engine import limits_works, reply_of, run_works, text_works
 
 GOOD = Summary(text="a", length=1, unit="chars", limit=9, log_prob=-1.5, score=-1.0, gap=0.5)
 
@@ -36,8 +36,9 @@ def test_null_stands_for_what_there_is_not() -> None:
     ("works", "limit_s"),
     [
         (text_works(["a"], {"max_chars": 5, "time_limit_s": 2.0}), 2.0),
-        (text_works(["a"] * 5, {"max_chars": 5, "time_limit_s": 2.0}), 0.8),
-        ([limits_work("a", {"max_chars": [5] * 8, "time_limit_s": 2.0})], 0.5),
+        (text_works(["a"] * 4, {"max_chars": 5, "time_limit_s": 2.0}), 1.0),
+        (limits_works("a", {"max_chars": [5] * 8, "time_limit_s": 2.0}), 0.5),
+        (limits_works("a", {"max_chars": [5] * 8, "time_limit_s": 0.1}), 0.1),
     ],
 )
 def test_the_time_that_is_left_is_shared_among_the_searches(works: Any, limit_s: float) -> None:
@@ -60,3 +61,22 @@ def test_the_time_that_is_left_is_shared_among_the_searches(works: Any, limit_s:
 
     asyncio.run(scenario())
     assert seen == [pytest.approx(limit_s, abs=0.1)]
+
+
+@pytest.mark.parametrize("n_limits", [1, 32, 33, 100])
+def test_many_limits_are_several_works_in_their_order(n_limits: int) -> None:
+    limits = list(range(10, 10 + n_limits))
+    options = {"max_chars": limits, "min_chars": [0] * n_limits, "banned": ["x"], "n_best": 2}
+    works = limits_works("a text", options)
+    assert len(works) == -(-n_limits // 32)
+    assert len({work.key for work in works}) == len(works)
+    given = [work.payload[2] for work in works]
+    assert [limit for one in given for limit in one["max_chars"]] == limits
+    assert all(len(one["min_chars"]) == len(one["max_chars"]) <= 32 for one in given)
+    assert all((one["banned"], one["n_best"]) == (["x"], 2) for one in given)
+
+
+def test_lists_of_limits_that_do_not_agree_are_left_to_the_library() -> None:
+    options = {"max_chars": [5] * 40, "min_chars": [1] * 3}
+    (work,) = limits_works("a text", options)
+    assert work.payload[2] == options

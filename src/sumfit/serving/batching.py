@@ -30,6 +30,7 @@ _OUTLIER = 5.0  # a batch counts as at most so many times the mean, so that one 
 _SMOOTHING = 0.1  # weight of the newest batch in the running mean of seconds per text
 _CLIENT_SMOOTHING = 0.5  # the same for the texts of one client, which may change at once
 _BATCH_S = 0.5  # what a batch should take at most, so that the next client's turn comes soon
+_FIRST_BATCH = 4  # works of a client whose pace is not known yet
 _MAX_PACES = 1024  # clients whose pace is remembered
 _MAX_BATCH_CHARS = 65_536  # of all its texts; a longer one has a batch of its own
 _STUCK_AFTER_S = 1.0  # work that is so late does not heed its time limit
@@ -304,8 +305,10 @@ class Batcher:
 
     def _batch_size_of(self, client: str) -> int:
         """Works of a client that a batch may hold, by how long its works have taken."""
-        pace = self._paces.get(client, 0.0)
-        return max(1, min(self._max_batch, int(_BATCH_S / pace))) if pace else self._max_batch
+        if client not in self._paces:
+            return min(self._max_batch, _FIRST_BATCH)
+        pace = max(self._paces[client], 1e-6)
+        return max(1, min(self._max_batch, int(_BATCH_S / pace)))
 
     async def _work(self, batch: Batch) -> None:
         loop = asyncio.get_running_loop()

@@ -18,8 +18,10 @@ from sumfit.serving.errors import error_type, from_sumfit_error
 from sumfit.serving.fields import PLAIN_FIELDS
 from sumfit.serving.schemas import LENGTH_FIELDS
 
-__all__ = ["SummarizerLike", "graph_work", "limits_work", "reply_of", "run_works", "text_works"]
+__all__ = ["SummarizerLike", "graph_work", "limits_works", "reply_of", "run_works", "text_works"]
 
+_MOST_LIMITS = 32  # of one text in one call, and so most that nobody else can have a turn
+_MOST_CALL_S = 8.0  # of the searches for them together
 _LEAST_S = 0.01  # of a search whose time is up; its result is thrown away
 
 
@@ -63,17 +65,29 @@ def text_works(texts: Sequence[str], options: Mapping[str, Any]) -> list[Work]:
     return works
 
 
-def limits_work(text: str, options: Mapping[str, Any]) -> Work:
-    """Make the work of one text at several limits, which is one forward pass.
+def limits_works(text: str, options: Mapping[str, Any]) -> list[Work]:
+    """Make the works of one text at several limits; each is one forward pass.
 
     Args:
         text: The text.
         options: Keyword arguments for the summarizer, one of which is a list of limits.
 
     Returns:
-        A work whose result is a list of summaries.
+        Works whose results are lists of summaries, to be put one after the other. There are
+        several where there are many limits, so that others have their turn in between, and what
+        is left can be dropped.
     """
-    return Work(key=("limits", object()), payload=(text, {}, dict(options)), n_chars=len(text))
+    lists = {name: value for name, value in options.items() if _is_limits(value)}
+    sizes = {len(value) for value in lists.values()}
+    # The library says what is wrong with lists of several sizes.
+    (n_limits,) = sizes if len(sizes) == 1 else (1,)
+    works = []
+    for start in range(0, n_limits, _MOST_LIMITS):
+        part = {name: value[start : start + _MOST_LIMITS] for name, value in lists.items()}
+        own = {**options, **part} if len(sizes) == 1 else dict(options)
+        payload: tuple[str, dict[str, Any], dict[str, Any]] = (text, {}, own)
+        works.append(Work(key=("limits", object()), payload=payload, n_chars=len(text)))
+    return works
 
 
 def graph_work(text: str, options: Mapping[str, Any]) -> Work:
@@ -110,7 +124,8 @@ def _run(summarizer: SummarizerLike, works: Sequence[Work], batch: Batch) -> lis
         if kind == "graph":
             return [summarizer.inspect(text, **_in_time(rest, 1, batch))]
         if kind == "limits":
-            rest = _in_time(rest, _n_limits(rest), batch)
+            n_limits = _n_limits(rest)
+            rest = _in_time(rest, n_limits, batch, most_s=_MOST_CALL_S / n_limits)
             return [list(summarizer(text, on_error="return", **rest))]
         return _run_texts(summarizer, works, _in_time(rest, len(works), batch))
     except SumfitError as error:
@@ -128,15 +143,20 @@ def _run_texts(
     return list(summarizer(texts, on_error="return", **lengths, **rest))
 
 
-def _in_time(rest: Mapping[str, Any], n_searches: int, batch: Batch) -> dict[str, Any]:
+def _in_time(
+    rest: Mapping[str, Any], n_searches: int, batch: Batch, *, most_s: float = math.inf
+) -> dict[str, Any]:
     """Share the time that is left among the searches: a call is not stopped half-way."""
-    share_s = max(_LEAST_S, batch.seconds_left / max(1, n_searches))
-    return {**rest, "time_limit_s": min(rest.get("time_limit_s", math.inf), share_s)}
+    share_s = max(_LEAST_S, batch.seconds_left / n_searches)
+    return {**rest, "time_limit_s": min(rest.get("time_limit_s", math.inf), share_s, most_s)}
 
 
 def _n_limits(rest: Mapping[str, Any]) -> int:
-    lists = [value for value in rest.values() if isinstance(value, list) and value]
-    return max((len(value) for value in lists if isinstance(value[0], int)), default=1)
+    return max((len(value) for value in rest.values() if _is_limits(value)), default=1)
+
+
+def _is_limits(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], int)
 
 
 def reply_of(summary: Summary) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from fastapi.responses import PlainTextResponse
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.serving.bodies import checked_route
-from sumfit.serving.engine import graph_work, limits_work, reply_of, text_works
+from sumfit.serving.engine import graph_work, limits_works, reply_of, text_works
 from sumfit.serving.errors import Problem, from_sumfit_error
 from sumfit.serving.graph import graph_reply
 from sumfit.serving.metrics import CONTENT_TYPE
@@ -142,10 +142,12 @@ async def _limits(
             param="limits",
         )
     _check_n_results(max(1, n_limits), options, service)
-    (result,) = await service.run(request, [limits_work(text, options)])
-    if isinstance(result, SumfitError):
-        raise from_sumfit_error(result)
-    return _list_response(service, result)
+    summaries: list[Summary] = []
+    for result in await service.run(request, limits_works(text, options)):
+        if isinstance(result, SumfitError):
+            raise from_sumfit_error(result)
+        summaries += result
+    return _list_response(service, summaries)
 
 
 def _check_n_results(n_summaries: int, options: Mapping[str, Any], service: Service) -> None:
