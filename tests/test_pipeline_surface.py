@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sumfit import Summarizer, measure
 from sumfit.errors import ConfigError
+from sumfit.text.capitalization import CAPITALIZATIONS
+from sumfit.text.distinct import distinct
+from sumfit.text.surface import Surface
 
 LOW = "the old bridge is closed, and the council has to find money for repairs before winter"
 
@@ -89,3 +94,48 @@ def test_gigaword_form_is_lower_case(fit: Summarizer, texts: tuple[str, ...]) ->
 def test_an_unknown_case_is_refused(fit: Summarizer, texts: tuple[str, ...], value: Any) -> None:
     with pytest.raises(ConfigError, match="capitalization must be one of 'sentence', 'title', "):
         fit(texts[0], max_chars=40, capitalization=value)
+
+
+WORDS = (
+    *("Engineers", "closed", "the", "old", "bridge", "after", "two-year-old", "isn't", "O’Brien’s"),
+    *("橋を閉鎖した", "مرحبا", "мост", "नमस्ते", "x̂y", "Straße", "ﬁsh", "İzmir", "👩‍💻", "🇫🇷", "‘old’"),
+    *(":wave:", "jo@odell.org", "10:30", "R&D", "12th", "€5", "(cracks)", "run_all", "why?", "ran."),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    words=st.lists(st.sampled_from(WORDS), min_size=6, max_size=24),
+    unit=st.sampled_from(["chars", "bytes", "cells", "graphemes", "words", "utf16", "tweet"]),
+    limit=st.integers(1, 60),
+    case=st.sampled_from([None, *CAPITALIZATIONS]),
+    n_best=st.sampled_from([1, 4]),
+)
+def test_whatever_comes_out_is_sound(
+    words: list[str], unit: str, limit: int, case: str | None, n_best: int
+) -> None:
+    source = " ".join(words)
+    summary = FIT[0](
+        source,
+        max_length=limit,
+        unit=unit,
+        capitalization=case,
+        n_best=n_best,
+        keep_short=False,
+        on_error="return",
+    )
+    if summary.error is not None:
+        return
+    listed = [one.text for one in (summary, *summary.alternatives)]
+    assert distinct(listed) == listed
+    for text in listed:
+        assert measure(text, unit) <= limit
+        assert Surface(source).fault(text) is None
+
+
+FIT: list[Summarizer] = []
+
+
+@pytest.fixture(autouse=True)
+def _one_summarizer(fit: Summarizer) -> None:
+    FIT[:] = [fit]

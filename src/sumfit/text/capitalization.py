@@ -79,9 +79,13 @@ class Capitalizer:
         is_title = _is_title_case(text)
         made: list[str] = []
         for token in regex.split(r"( +)", text):
-            before = "".join(made)
-            if made and not self._is_code(token) and not _BEGINS.search(before):
-                token = _WORD.sub(lambda word: self._lowered(word[0], is_title=is_title), token)
+            is_low = token == token.lower()
+            if made and not is_low and not self._is_code(token):
+                token = (
+                    token
+                    if _BEGINS.search("".join(made))
+                    else _WORD.sub(lambda word: self._lowered(word[0], is_title=is_title), token)
+                )
             made.append(token)
         first = next((at for at, token in enumerate(made) if _says(token)), None)
         if begins and first is not None and not _LABEL.match(text):
@@ -91,7 +95,7 @@ class Capitalizer:
 
     def _lowered(self, word: str, *, is_title: bool) -> str:
         """A word in lower case, if its capital is there only because of its place."""
-        plain = _CLITIC.sub("", word)
+        plain = _bare(word)
         if not _PLAIN.fullmatch(plain) or plain in self._names:
             return word
         is_known = plain in self._words  # at the beginning of a sentence: it may be a name
@@ -147,7 +151,7 @@ class Capitalizer:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(_CLITIC.sub("", word) for word in _WORD.findall(self._source))
+        return frozenset(_bare(word) for word in _WORD.findall(self._source))
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -158,8 +162,13 @@ class Capitalizer:
                 at = word.start()
                 before = self._source[:at] if at <= _NEAR else "x" + self._source[at - _NEAR : at]
                 if not _BEGINS.search(before):
-                    found.add(_CLITIC.sub("", word[0]))
+                    found.add(_bare(word[0]))
         return frozenset(found)
+
+
+def _bare(word: str) -> str:
+    """A word without the clitic behind it."""
+    return word if word.isalpha() else _CLITIC.sub("", word)
 
 
 def _capitalized(token: str) -> str:

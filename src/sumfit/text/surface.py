@@ -72,7 +72,7 @@ _BYTES_ATOM = regex.compile(
     regex.IGNORECASE,
 )
 _TOKENISED = regex.compile(r"(?<=\S) [,.](?:\s|$)")
-_JOINED = regex.compile(r"\S*[^\s\p{L}\p{M}]\S*")  # all else joins nothing
+_OUTER = ',.;:!?()"'  # marks around a word
 
 
 def junctions(text: str) -> Iterator[tuple[str, str, str]]:
@@ -91,10 +91,15 @@ def junctions(text: str) -> Iterator[tuple[str, str, str]]:
     if _TOKENISED.search(text):
         for clitic in CLITICS:
             yield from (("", apostrophe + clitic, "") for apostrophe in _APOSTROPHES)
-    for token in _JOINED.findall(text):
+    for token in filter(_may_join, text.split()):
         yield from _joined(_ATOM, token)
         if not token.isascii():
             yield from _joined(_BYTES_ATOM, token)
+
+
+def _may_join(token: str) -> bool:
+    """Whether a token may be more than one word; quickly false for most."""
+    return not token.strip(_OUTER).isalpha() or token[0] in _APOSTROPHES
 
 
 def _joined(pattern: regex.Pattern[str], token: str) -> Iterator[tuple[str, str, str]]:
@@ -127,13 +132,10 @@ def _written_alike(marks: str) -> tuple[str, ...]:
     return (marks,)
 
 
-_INNER = r"[^\s()<>\[\]{},;\"“”`]"
-_EXACT = regex.compile(  # names of which a part says nothing
-    r"[\p{L}\p{M}\p{N}_]*_[\p{L}\p{M}\p{N}_]*"  # identifiers
-    rf"|{_INNER}+@{_INNER}+"  # addresses
-    rf"|{_INNER}*:(?=[\p{{L}}_:/]){_INNER}*"  # URLs, names of emoji, std::vector
-    r"|(?<!\S)(?:--?|[#@])\p{L}[\p{L}\p{M}\p{N}_-]*"  # flags, tags
-)
+_IDENTIFIER = regex.compile(r"[\p{L}\p{M}\p{N}_]+")
+_PART = regex.compile(r"[^\s()<>\[\]{},;\"“”`]+")
+_IS_NAME = regex.compile(r"[^@]@|:[\p{L}_:/]")  # addresses, URLs, names of emoji, std::vector
+_FLAG = regex.compile(r"(?:--?|[#@])\p{L}[\p{L}\p{M}\p{N}_-]*")
 _OWNED = regex.compile(rf"(?:[{_APOSTROPHES}]s?|[.:!?/…])+$")
 _PICTURE = regex.compile(
     r"\p{Extended_Pictographic}|\p{RI}|\p{Emoji_Modifier}|^ ?[\p{M}\u200c\u200d]"
@@ -145,6 +147,7 @@ _TWICE = regex.compile(r"[,;:\-] [,;:.!?]|([\-#*_=~|/+&<>@`]) \1")
 _ELIDED = regex.compile(ELISIONS.pattern.replace("'", "['’]"), regex.IGNORECASE)
 _WORDS = regex.compile(r"[\p{L}\p{M}]+")
 _LABEL_ALONE = regex.compile(r"(?:^|\s)[^\s:]*:[\"'”’»)\]}]*$")
+_LONGEST = 200  # characters of a flag or tag
 _STEM = 5  # first letters that words of one stem share
 _MOST_READ = 200_000
 _PAIRS = dict(zip("([{“«„‹「『（【", ")]}”»“›」』）】", strict=True))
@@ -198,9 +201,10 @@ class Surface:
         return None
 
     def _is_glued(self, token: str) -> bool:
-        if not _JOINED.match(token):
+        if token[0].isalpha() and not _may_join(token):
             return False
-        if not self._exact.issuperset(_exact_names(token)):
+        names = set(_exact_names(token))
+        if names and not names <= self._exact:
             return True
         return any(self._is_foreign(joint) for joint in _joined(_ATOM, token))
 
@@ -306,8 +310,15 @@ def has_whole_pairs(text: str) -> bool:
 
 
 def _exact_names(text: str) -> Iterator[str]:
-    for name in _EXACT.findall(text.casefold()):
-        yield _OWNED.sub("", name)
+    """List the names of which a part says nothing: identifiers, addresses, URLs, flags, tags."""
+    for token in text.casefold().split():
+        names = _FLAG.findall(token[:_LONGEST])[:1] if token[0] in "-#@" else []
+        if "_" in token:
+            names += [name for name in _IDENTIFIER.findall(token) if "_" in name]
+        if "@" in token or ":" in token:
+            names += [part for part in _PART.findall(token) if _IS_NAME.search(part)]
+        for name in names:
+            yield _OWNED.sub("", name)
 
 
 def _stems(text: str) -> frozenset[str]:
