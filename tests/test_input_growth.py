@@ -24,6 +24,7 @@ from sumfit.pipeline.search import says_something
 from sumfit.text import ends_completely, get_profile, normalize
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.split import split_words
+from tests.clocks import Clock
 from tests.strategies import AWKWARD_FRAGMENTS, UNTIDY_FRAGMENTS
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -97,16 +98,6 @@ def test_the_counting_finds_the_square() -> None:
 
     once, twice = n_lines(pairs, "a" * 150), n_lines(pairs, "a" * 300)
     assert twice > 2.4 * once + 10 * 300
-
-
-class Clock:
-    """Tells a time that readers move on."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0, 3.0])

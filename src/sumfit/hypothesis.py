@@ -130,6 +130,8 @@ class Summary:
             only the baselines without length control do that.
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
             return another).
+        unfinished: ``time_limit_s`` or ``max_expansions`` ended the search, longer lists of
+            candidates or the reranking early: with more, another summary may come out.
         faithful: Whether its numbers and capitalised names are all in the source; ``None`` where
             that was not asked.
         bonus: Score added per token in the search.
@@ -158,6 +160,7 @@ class Summary:
     origin: str = "model"
     truncated: bool = False
     rank: int = 0
+    unfinished: bool = False
     faithful: bool | None = None
     bonus: float = 0.0
     unit_bonus: float = 0.0

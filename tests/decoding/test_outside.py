@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numba
 import numpy as np
 import pytest
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.decoding import decode, search, seqmap
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.constraints import CompiledConstraints, Constraints
@@ -24,6 +23,18 @@ from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, pool, rando
 from tests.oracles import ranked_sequences
 
 State = np.ndarray
+
+
+class HalfTimes:
+    """A clock that at every look moves half of the way on to a million seconds."""
+
+    def __init__(self) -> None:
+        self.left = 1e6
+
+    def __call__(self) -> float:
+        now = 1e6 - self.left
+        self.left /= 2
+        return now
 
 
 @numba.njit
@@ -209,8 +220,8 @@ def test_a_third_of_the_limits_is_enough_to_follow_words_outside(
     followed: list[tuple[int | None, search.Search]] = []
     run = search.Search.run
 
-    def noted(one: search.Search, started: float, most: int | None = None) -> None:
-        run(one, started, most)
+    def noted(one: search.Search, most: int | None = None) -> None:
+        run(one, most)
         if one._is_following:
             followed.append((most, one))
 
@@ -225,10 +236,8 @@ def test_a_third_of_the_limits_is_enough_to_follow_words_outside(
         found = decode(dag, **asked, max_expansions=120)
         assert all(most is not None and 3 * most <= 120 for most, _ in followed)
         followed.clear()
-        with monkeypatch.context() as patch:  # half of the time is over at any look at the clock
-            patch.setattr(seqmap, "time", SimpleNamespace(perf_counter=lambda: 0.0))
-            patch.setattr(search, "time", SimpleNamespace(perf_counter=lambda: 0.5))
-            late = decode(dag, **asked, time_limit_s=1.0)
+        # a third of what is left is over at the next look at the clock
+        late = decode(dag, **asked, deadline=Deadline(1e6, clock=HalfTimes()))
         assert late.best.score == pytest.approx(found.best.score, abs=1e-9)
         n_late += len(followed)
         assert all(one.is_complete or one.is_hopeless or one.is_cut_short for _, one in followed)

@@ -15,7 +15,7 @@ import numpy as np
 from sumfit.dag import DAG
 from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.faint import faint_path, faintest
-from sumfit.decoding.kernels.beam import Beam, Found, run_beam
+from sumfit.decoding.kernels.beam import Beam, Found, grow_beam, left_out, start_beam
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
@@ -34,7 +34,8 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
 
     Time O(S · K · (S + W)) for each word of the longest hypothesis, plus the bounds; memory
     O(C · S + K · (S + W)). A result is optimal if no pruned prefix and no word outside the
-    candidates could lead to a higher score; else ``gap`` says how much higher at most.
+    candidates could lead to a higher score; else ``gap`` says how much higher at most. Where the
+    time runs out, what is finished by then is all there is, and the gap knows of the rest.
 
     Args:
         dag: The graph.
@@ -49,6 +50,7 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
             constraints.
         ConstraintError: If the required words cannot be written or do not fit.
     """
+    options = options.begin()
     graph = restricted(dag, options)
     tables = SearchTables.build(graph, options)
     n, n_rows, n_best = tables.n_inner, 1 + 2 * options.beam_size, options.n_best
@@ -57,9 +59,19 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     beam = Beam(np.empty((n_rows, n), whole), np.empty(n_rows, whole), np.empty(n_rows))
     found = Found(np.empty((n_best, n), whole), np.empty(n_best), np.empty(n_best, whole))
     slack = tables.high - tables.low
-    n_found, pruned, outside, n_made = run_beam(
-        tables.rules, tables.graph, nodes, beam, found, tables.high, slack, make_room(nodes)
-    )
+    parts, room = (tables.rules, tables.graph, nodes, beam), make_room(nodes)
+    n_found, outside, n_made = start_beam(*parts, found, tables.high, slack, room)
+    pruned, begin, end, length = -math.inf, 0, 1, 0
+    while begin < end and length < n:
+        if length and options.running.is_over:
+            options.running.stop()
+            pruned = max(pruned, left_out(*parts, begin, end, room))
+            break
+        begin, end, n_found, cut, left = grow_beam(
+            *parts, found, length, begin, end, n_found, slack, room
+        )
+        pruned, outside = max(pruned, cut), max(outside, left)
+        n_made, length = n_made + end - begin, length + 1
     bound = max(pruned, outside)
     if n_found == 0 and bound == -math.inf and options.constraints is None:
         best = faint_path(dag, options)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.decoding.costs import NEVER
 from sumfit.errors import BudgetError, ConfigError, ConstraintError
 from sumfit.hypothesis import NBest
@@ -51,7 +52,9 @@ class DecodeOptions:
         after_best: Most prefixes exact search may expand for the rest of the list once the best
             hypothesis is certain; those finished by then are returned, the best of them first.
             ``None`` for as many as the exact list takes.
-        time_limit_s: Most seconds exact search may take before it settles for a gap.
+        time_limit_s: Most seconds a search may take before it settles for a gap.
+        deadline: Time and expansions that all calls for one result share: it stands in place of
+            ``time_limit_s``, and no call expands more than it has left.
         seed: Seed of the sampling decoders.
     """
 
@@ -68,6 +71,7 @@ class DecodeOptions:
     max_expansions: int = 20_000
     after_best: int | None = None
     time_limit_s: float | None = None
+    deadline: Deadline | None = None
     seed: int | None = None
 
     def __post_init__(self) -> None:
@@ -109,6 +113,8 @@ class DecodeOptions:
         limit = self.time_limit_s
         if limit is not None and (not _is_real(limit) or not limit > 0):
             raise ConfigError(f"time_limit_s must be above 0 seconds, was {limit!r}")
+        if self.deadline is not None and not isinstance(self.deadline, Deadline):
+            raise ConfigError(f"deadline must be a Deadline, was {self.deadline!r}")
         if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
             raise ConfigError(f"seed must be a whole number from 0 on, was {self.seed!r}")
 
@@ -137,6 +143,25 @@ class DecodeOptions:
                 f"constraints were compiled for {self.constraints.vocab_size} vocabulary ids, but "
                 f"the graph has {dag.vocab_size}; compile them with the graph's tokenizer"
             )
+
+    def begin(self) -> DecodeOptions:
+        """Options of a call that begins now.
+
+        Returns:
+            The options with a deadline, and with no more expansions than that has left.
+        """
+        deadline = self.deadline or Deadline(self.time_limit_s)
+        left = deadline.expansions_left
+        most = self.max_expansions if left is None else max(1, min(self.max_expansions, left))
+        if deadline is self.deadline and most == self.max_expansions:
+            return self
+        return self.replace(deadline=deadline, max_expansions=most)
+
+    @property
+    def running(self) -> Deadline:
+        """The deadline of options that `begin` has returned."""
+        assert self.deadline is not None
+        return self.deadline
 
     def bonus_of(self, n_words: int, cost: int) -> float:
         """What the score of a sequence has beside its log-probability.

@@ -7,11 +7,13 @@ the tables of words (`sumfit.decoding.path_words`).
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from sumfit.deadline import Deadline
 from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import best_path, marginal_log_prob
 from sumfit.decoding.path_words import best_words, bonus_by_cost, other_bound
@@ -22,6 +24,9 @@ from sumfit.hypothesis import Hypothesis, NBest
 __all__ = ["best_first"]
 
 _Frontier = list[tuple[float, tuple[int, ...], int, "_Prefix | None"]]
+_Finished = list[tuple[float, tuple[int, ...]]]
+_BEAM_SHARE = 4  # one expansion and second in so many is kept for the beam while nothing is found
+_LEAST_BEAM = 200  # prefixes that it may expand whatever the limit says
 
 
 def best_first(problem: SearchProblem) -> NBest:
@@ -30,8 +35,10 @@ def best_first(problem: SearchProblem) -> NBest:
     The score of a sequence is that of its best path, so the best completion of a prefix is known
     exactly and no prefix is expanded in vain, unless constraints forbid that completion: then
     its worth is an upper bound. With a bonus that outweighs the words it may be far too high, and
-    ``max_expansions`` may be spent before anything is finished; then a beam of ``beam_size``
-    prefixes looks for something that fits, and the gap says how much better an unseen one may be.
+    ``max_expansions`` or the time may be spent before anything is finished. A quarter of both is
+    kept for that case (200 expansions at least, while there is time): a greedy descent and a beam
+    of ``beam_size`` prefixes look for something that fits, and the gap says how much better an
+    unseen one may be.
 
     Frontier entries are ``(-score, columns, kind)``: a finished sequence, or a prefix with its
     not yet listed next words in order of worth.
@@ -46,12 +53,17 @@ def best_first(problem: SearchProblem) -> NBest:
         InfeasibleBudgetError: If no path meets the budget and obeys the constraints.
         NothingFoundError: If neither the search within its limit nor the beam finds one.
     """
+    options = problem.options.begin()
+    deadline, last = options.running, options.max_expansions
     search = _PathSearch(problem)
     frontier: _Frontier = []
     search.push_children(frontier, search.root())
     found: list[Hypothesis] = []
-    n_expanded, n_best = 1, problem.options.n_best
-    while frontier and len(found) < n_best and n_expanded < problem.options.max_expansions:
+    n_expanded, n_beam, n_best = 1, 0, options.n_best
+    early = deadline.part(1 - 1 / _BEAM_SHARE)
+    while frontier and len(found) < n_best and not (deadline if found else early).is_over:
+        if n_expanded >= (last if found else last - last // _BEAM_SHARE):
+            break
         worth, columns, _, parent = heapq.heappop(frontier)
         if parent is None:
             found.append(search.finished(columns, -worth))
@@ -66,12 +78,22 @@ def best_first(problem: SearchProblem) -> NBest:
         search.push_children(frontier, prefix)
         n_expanded += 1
     is_complete = len(found) == n_best or not frontier
+    if not is_complete:
+        deadline.stop()
     if not found and frontier:
-        listed = search.beam(problem.options.beam_size)[:n_best]
-        found = [search.finished(columns, score, -frontier[0][0]) for score, columns in listed]
+        most = max(last - n_expanded, _LEAST_BEAM)
+        listed, n_ranked = search.beam(1, math.inf, None)
+        n_beam = n_ranked
+        if not deadline.is_over:
+            wider, n_ranked = search.beam(options.beam_size, most - n_beam, deadline)
+            n_beam += n_ranked
+            listed = sorted({*listed, *wider}, key=lambda item: (-item[0], item[1]))
+        unseen = -frontier[0][0]
+        found = [search.finished(columns, score, unseen) for score, columns in listed[:n_best]]
+    deadline.spend(n_expanded + n_beam)
     if not found:
         raise _nothing(problem, n_expanded, is_complete=is_complete)
-    return NBest(tuple(found), "pathmap", n_expanded, is_complete)
+    return NBest(tuple(found), "pathmap", n_expanded + n_beam, is_complete)
 
 
 def _nothing(problem: SearchProblem, n_expanded: int, *, is_complete: bool) -> Exception:
@@ -191,18 +213,26 @@ class _PathSearch:
                 return -np.inf
         return float((prefix.scores + self._closing).max())
 
-    def beam(self, width: int) -> list[tuple[float, tuple[int, ...]]]:
-        """Finished sequences of a beam ranked by worth; constraints are kept at every step."""
-        level, found = [self.root()], list[tuple[float, tuple[int, ...]]]()
+    def beam(self, width: int, most: float, deadline: Deadline | None) -> tuple[_Finished, int]:
+        """Finished sequences of a beam ranked by worth; constraints are kept at every step.
+
+        Ends after ``most`` prefixes are expanded, whose number is returned too, or at the deadline.
+        """
+        level, found, n_ranked = [self.root()], _Finished(), 0
         while level:
-            ranked = [item for prefix in level for item in self._children(prefix, width)]
+            ranked: list[tuple[float, _Prefix]] = []
+            for prefix in level:
+                if n_ranked >= most or (deadline is not None and deadline.is_over):
+                    return sorted(found, key=lambda item: (-item[0], item[1])), n_ranked
+                ranked += self._children(prefix, width)
+                n_ranked += 1
             ranked.sort(key=lambda item: (-item[0], item[1].columns))
             level = [child for _, child in ranked[:width]]
             for child in level:
                 closed = self.close(child)
                 if closed > -np.inf:
                     found.append((closed, child.columns))
-        return sorted(found, key=lambda item: (-item[0], item[1]))
+        return sorted(found, key=lambda item: (-item[0], item[1])), n_ranked
 
     def _children(self, prefix: _Prefix, most: int) -> list[tuple[float, _Prefix]]:
         """The best children of a prefix that the constraints allow, with their worth."""

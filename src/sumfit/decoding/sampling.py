@@ -141,6 +141,7 @@ def sample(dag: DAG, *, options: DecodeOptions) -> NBest:
         InfeasibleBudgetError: If no sequence meets the budget.
     """
     refuse_constraints(options, "sample")
+    options = options.begin()
     sampler = PathSampler(dag, options)
     drawn: dict[tuple[int, ...], None] = {}
     n_draws = 0
@@ -151,6 +152,9 @@ def sample(dag: DAG, *, options: DecodeOptions) -> NBest:
             if len(drawn) == options.n_best:
                 break
         if len(drawn) == options.n_best:
+            break
+        if options.running.is_over:
+            options.running.stop()
             break
     found = as_hypotheses(sampler.problem, list(drawn), with_path=True)
     return NBest(tuple(found), method="sample", n_expanded=n_draws)
@@ -210,6 +214,7 @@ def diverse(dag: DAG, *, options: DecodeOptions) -> NBest:
         InfeasibleBudgetError: If no sequence meets the budget.
     """
     refuse_constraints(options, "diverse")
+    options = options.begin()
     best = seqmap(dag, options=options.replace(n_best=1))
     sampler = PathSampler(dag, options)
     drawn = dict.fromkeys(words for words, _ in sampler.draw(_POOL * options.n_best))

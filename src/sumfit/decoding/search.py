@@ -7,7 +7,6 @@ search again, and with which bounds, is `sumfit.decoding.seqmap`'s business.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,16 @@ from sumfit.decoding.bound import SearchTables
 from sumfit.decoding.faint import faint_path, faintest
 from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
-from sumfit.decoding.kernels.search import DONE, EMPTY, FULL, HOPELESS, LANDED, Progress, run
+from sumfit.decoding.kernels.search import (
+    DONE,
+    EMPTY,
+    FULL,
+    HOPELESS,
+    LANDED,
+    LIMIT,
+    Progress,
+    run,
+)
 from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
 from sumfit.hypothesis import Hypothesis
@@ -38,6 +46,8 @@ _SLICE = 128  # expansions between two looks at the clock
 _REMEMBERED = 1021  # answers on groups of words outside the candidates
 _DIVES = 8  # quick descents when a limit comes before the first finished sequence
 _DIVE_EXPANSIONS = 2_000  # most prefixes that they may expand
+_DIVE_SHARE = 4  # one expansion in so many is kept for them while nothing is finished
+_LEAST_DIVE = 400  # prefixes that the first of them may expand whatever the limits say
 
 
 class Search:
@@ -71,7 +81,7 @@ class Search:
         if self._is_following:
             self._patience = 0
         self._tables = tables
-        self._options = options
+        self._options = options = options.begin()
         self._high = tables.high if high is None else high
         n_certain = options.n_best if options.after_best is None else 1
         self._progress = Progress(
@@ -121,25 +131,28 @@ class Search:
         self._n_before += n_expanded - self.n_expanded
         np.minimum(self._progress.outside, bound, out=self._progress.outside)
 
-    def run(self, started: float, most: int | None = None) -> None:
+    def run(self, most: int | None = None) -> None:
         """Search until all results are found or a limit is reached.
 
         A limit of the options that comes before the first result is met by quick descents, so
-        that there is a result, unless words outside are followed; `is_complete` tells whether the
+        that there is a result, unless words outside are followed: a quarter of the expansions is
+        kept for them, and one may be finished beyond any limit. `is_complete` tells whether the
         search ended by itself, `is_cut_short` whether a limit of the options ended it.
 
         Args:
-            started: When the call started, by `time.perf_counter`.
             most: Expansions, earlier searches included, after which to give up without any
                 result; ``None`` for the limit of the options.
         """
-        limit_s = self._options.time_limit_s
-        if limit_s is not None and self._is_following:
-            limit_s /= FOLLOWED_SHARE
+        deadline = self._options.running
+        if self._is_following:
+            deadline = deadline.part(1 / FOLLOWED_SHARE)
         last = self._options.max_expansions
         limit = last if most is None else min(most, last)
+        kept_back = last if self._is_following else last - last // _DIVE_SHARE
         while True:
-            reached = limit if limit_s is None else min(limit, self.n_expanded + _SLICE)
+            reached = min(limit, kept_back) if self.n_expanded < kept_back else limit
+            if deadline.has_time_limit:
+                reached = min(reached, self.n_expanded + _SLICE)
             status = self._step(reached - self._n_before)
             if status in (DONE, EMPTY):
                 self.is_complete = True
@@ -150,21 +163,20 @@ class Search:
             if status == FULL:
                 self._grow()
                 continue
-            is_late = limit_s is not None and time.perf_counter() - started > limit_s
-            if is_late or self.n_expanded >= last:
+            is_spent = self.n_expanded >= last or (
+                self.n_expanded >= kept_back and not self._has_finished
+            )
+            if is_spent or deadline.is_over:
                 if not self._is_following:
                     self._dive()
+                    self._options.running.stop()
                 self.is_cut_short = True
                 return
             if self.n_expanded >= limit:
                 return
 
-    def go_on(self, started: float) -> None:
-        """Spend what ``after_best`` allows on the rest of the list, whatever it proves.
-
-        Args:
-            started: When the call started, by `time.perf_counter`.
-        """
+    def go_on(self) -> None:
+        """Spend what ``after_best`` allows on the rest of the list, whatever it proves."""
         more, n_best = self._options.after_best, self._options.n_best
         count, done, outside = self._progress
         if more is None or n_best == 1 or not count[2]:
@@ -174,16 +186,20 @@ class Search:
         self._progress = Progress(count, np.resize(done, n_best), bounds)
         self._patience = _NEVER
         limit = min(int(count[3]) + more, self._options.max_expansions - self._n_before)
-        limit_s = self._options.time_limit_s
+        deadline = self._options.running
         while True:
-            reached = limit if limit_s is None else min(limit, int(count[3]) + _SLICE)
+            reached = limit
+            if deadline.has_time_limit:
+                reached = min(limit, int(count[3]) + _SLICE)
             status = self._step(reached)
             if status == FULL:
                 self._grow()
                 continue
             self.is_complete = status in (DONE, EMPTY)
-            is_late = limit_s is not None and time.perf_counter() - started > limit_s
-            if self.is_complete or is_late or count[3] >= limit:
+            if self.is_complete or count[3] >= limit:
+                return
+            if deadline.is_over:
+                deadline.stop()
                 return
 
     def results(self, graph: DAG) -> list[Hypothesis]:
@@ -224,6 +240,11 @@ class Search:
         if best is None:
             return []
         return [replace(best, gap=max(best.gap, self.outside - best.score))]
+
+    @property
+    def _has_finished(self) -> bool:
+        """Whether any sequence is finished, on the frontier or off it."""
+        return bool((self._nodes.score[: self._progress.count[0]] > -math.inf).any())
 
     @property
     def _frontier(self) -> float:
@@ -267,18 +288,23 @@ class Search:
 
     def _dive(self) -> None:
         """Finish some sequences greedily if none is finished yet."""
-        if (self._nodes.score[: self._progress.count[0]] > -math.inf).any():
+        if self._has_finished:
             return
-        limit = self.n_expanded - self._n_before + _DIVE_EXPANSIONS
-        landed = 0
+        deadline, last = self._options.running, self._options.max_expansions
+        begun = int(self._progress.count[3])
+        most = begun + max(_LEAST_DIVE, min(_DIVE_EXPANSIONS, last - self.n_expanded))
+        reached, landed = begun + _LEAST_DIVE, 0
         while landed < _DIVES:
-            status = self._step(limit, is_dive=True)
+            status = self._step(min(reached, most), is_dive=True)
             if status == FULL:
                 self._grow()
-            elif status == LANDED:
-                landed += 1
-            else:
+                continue
+            landed += status == LANDED
+            is_spent = self.n_expanded >= (last if landed else self._n_before + most)
+            if status not in (LANDED, LIMIT) or is_spent or deadline.is_over:
                 return
+            if status == LIMIT:
+                reached += _LEAST_DIVE
 
     def _step(self, limit: int, *, is_dive: bool = False) -> int:
         tables = self._tables

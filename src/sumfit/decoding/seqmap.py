@@ -11,7 +11,6 @@ vocabulary if its score is also at least the bound of every sequence that leaves
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
@@ -50,10 +49,11 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
         NothingFoundError: If the search ends at its limit before it finds one.
         ConstraintError: If the required words cannot be written or do not fit.
     """
-    started = time.perf_counter()
+    options = options.begin()
     graph = restricted(dag, options)
-    search = _searched(SearchTables.build(graph, options), options, started)
-    search.go_on(started)
+    search = _searched(SearchTables.build(graph, options), options)
+    search.go_on()
+    options.running.spend(search.n_expanded)
     found = search.results(graph)
     if not found:
         if graph.n_candidates < dag.n_candidates:
@@ -64,9 +64,7 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
     return NBest(tuple(found), "seqmap", search.n_expanded, search.is_complete)
 
 
-def _searched(
-    tables: SearchTables, options: DecodeOptions, started: float, high: int | None = None
-) -> Search:
+def _searched(tables: SearchTables, options: DecodeOptions, high: int | None = None) -> Search:
     """Search, and start again with a tighter bound while repeated words lead it astray.
 
     A word that may not be repeated can still be counted twice by the bound. When that has cost as
@@ -87,7 +85,7 @@ def _searched(
         most = n_before + _patience(tables, is_last, stage == _FOLLOWED)
         if stage == _FOLLOWED:
             most = min(most, options.max_expansions // FOLLOWED_SHARE)
-        search.run(started, most=None if is_free else most)
+        search.run(most=None if is_free else most)
         n_before = search.n_expanded
         if stage == _BOUNDED and search.is_in_doubt:
             bounded = search if search.is_complete else None
@@ -145,7 +143,8 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
 
     The bounds depend on the cost still to spend, not on the limit, so each further limit costs
     one short search; and the best sequence under one limit, once certified, is also the best under
-    every lower limit that it meets.
+    every lower limit that it meets. The time limit is one for all limits, the number of expansions
+    one for each of them, unless a deadline shares it out.
 
     Args:
         dag: The graph.
@@ -153,7 +152,8 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
 
     Returns:
         The best hypothesis by limit, ascending; limits that no sequence meets are left out, and
-        those above all that the graph can spend, for which the last one stands.
+        those above all that the graph can spend, for which the last one stands, and those that
+        the search had no time for.
 
     Raises:
         BudgetError: If the budget has a minimum.
@@ -164,13 +164,15 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
             f"every limit up to {options.budget.high} is searched as 'at most'; "
             f"leave out min={options.budget.low}"
         )
+    options = options.begin()
     graph = restricted(dag, options)
     tables = SearchTables.build(graph, options)
     found: dict[int, Hypothesis] = {}
     limit = tables.high
-    while limit >= 0:
-        started = time.perf_counter()
-        search = _searched(tables, options, started, high=limit)
+    while limit >= 0 and not (found and options.running.is_spent):
+        options = options.begin()
+        search = _searched(tables, options, high=limit)
+        options.running.spend(search.n_expanded)
         best = search.results(graph)
         if not best:
             break
@@ -217,7 +219,10 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
 def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleBudgetError:
     if search.is_complete:
         return infeasible(SearchProblem.build(dag, options))
-    rules = " and obeys the constraints" if options.constraints is not None else ""
+    rules = "" if options.constraints is None else " and obeys the constraints"
+    if options.constraints is not None and options.constraints.options.required:
+        required = ", ".join(map(repr, options.constraints.options.required))
+        rules += f", with {required} in it,"
     return NothingFoundError(
         f"no sequence that costs {options.budget}{rules} was found in {search.n_expanded} "
         "expansions; relax a constraint, raise the limit or the number of expansions"

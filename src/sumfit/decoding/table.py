@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.kernels.marginal import marginals
-from sumfit.decoding.kernels.table import fill_table
+from sumfit.decoding.kernels.table import empty_table, fill_vertex, sequences
 from sumfit.decoding.kernels.words import top_words
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible, refuse_constraints
+from sumfit.errors import NothingFoundError
 from sumfit.hypothesis import NBest
 
 __all__ = ["seqmap_table"]
@@ -27,7 +28,8 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
 
     Time O(S · C · K · (S + M · K)) at worst, memory O(C · K · S). The table's own scores are
     lower bounds, for mass is lost when a prefix falls out of a cell; what it ends with is scored
-    again exactly, and the order is that of the exact scores. No certificate.
+    again exactly, and the order is that of the exact scores. No certificate. Where the time runs
+    out, the vertices that are filled by then are all there is.
 
     Args:
         dag: The graph.
@@ -40,29 +42,37 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
     Raises:
         ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no sequence in the table meets the budget.
+        NothingFoundError: If the time ran out before one did.
     """
     refuse_constraints(options, "seqmap-table")
+    options = options.begin()
     problem = SearchProblem.build(dag, options)
     problem.check_budget(dag.n_vertices * options.beam_size)
     n_top = min(options.words_per_vertex or dag.n_candidates, dag.n_candidates)
     links = np.exp(problem.link_logp, dtype=np.float64)
-    columns, lengths = fill_table(
-        np.ascontiguousarray(links.T),
-        problem.word_logp,
-        top_words(problem.word_logp, n_top),
-        problem.cost,
-        problem.first,
-        problem.low,
-        problem.high,
-        options.beam_size,
-        options.bonus,
-    )
-    sequences, log_probs = _best(problem, links, columns, lengths)
-    found = as_hypotheses(problem, sequences, log_probs=log_probs)
+    n_cells, n_vertices = problem.high + 1, dag.n_vertices
+    top = top_words(problem.word_logp, n_top)
+    links_to = np.ascontiguousarray(links.T)
+    graph = (links_to, problem.word_logp, top, problem.cost, problem.first, float(options.bonus))
+    *room, tree = empty_table(n_cells, options.beam_size, n_vertices, dag.n_candidates, n_top)
+    n_filled, deadline = 0, options.running
+    while n_filled < n_vertices - 2 and not (n_filled and deadline.is_over):
+        n_filled += 1
+        tree = fill_vertex(n_filled, *graph, *room, tree)
+    is_complete = n_filled == n_vertices - 2
+    columns, lengths = sequences(problem.low, room[0], tree, n_vertices)
+    listed, log_probs = _best(problem, links, columns, lengths)
+    found = as_hypotheses(problem, listed, log_probs=log_probs)
+    if not is_complete:
+        deadline.stop()
+    if not found and not is_complete:
+        raise NothingFoundError(
+            f"the first {n_filled} of {n_vertices - 2} vertices have no sequence that costs "
+            f"{options.budget}; give more time"
+        )
     if not found:
         raise infeasible(problem)
-    n_cells = (problem.high + 1) * (dag.n_vertices - 2)
-    return NBest(tuple(found), method="seqmap-table", n_expanded=n_cells)
+    return NBest(tuple(found), "seqmap-table", n_cells * n_filled, is_complete)
 
 
 def _best(

@@ -13,11 +13,13 @@ from functools import partial
 
 from sumfit.cleaning import Cleaned, clean, is_only_links
 from sumfit.dag import DAG
+from sumfit.deadline import Clock, Deadline
 from sumfit.errors import (
     ConstraintError,
     EmptyInputError,
     InfeasibleBudgetError,
     SumfitError,
+    TimeLimitError,
     UnsupportedLanguageError,
     UnsupportedScriptError,
 )
@@ -41,6 +43,7 @@ __all__ = ["Engine"]
 
 _PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
 _PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
+_LATE_S = 0.05  # reading may end so late, and a quick search still follows
 _SEVERAL = 3  # limits of one text from which one search over all lengths pays
 
 
@@ -58,6 +61,7 @@ class Engine:
         self.backend = backend
         self._constraints = ConstraintCompiler(model)
         self._rerankers = RerankerCache(model)
+        self._clock: Clock = time.perf_counter
 
     def check(self, length: Mapping[str, object], options: Options) -> None:
         """Refuse what is wrong whatever the text.
@@ -123,6 +127,7 @@ class Engine:
             The text, ready for the backend, or the errors that stand in its place.
         """
         started = time.perf_counter()
+        reading = self._deadline(options)
         try:
             source = self.source(job.text, options)
         except SumfitError as error:
@@ -140,6 +145,10 @@ class Engine:
             except SumfitError as error:  # a limit, or a unit of the caller's that fails
                 requests.append(error)
             graphs.append(graph)
+        try:
+            reading.check("reading the text", late_s=_LATE_S)
+        except TimeLimitError as error:
+            refusal, graphs = refusal or error, [None] * len(graphs)
         return Prepared(source, requests, graphs, time.perf_counter() - started, refusal)
 
     def source(self, text: object, options: Options) -> Source:
@@ -225,14 +234,16 @@ class Engine:
         """
         source = prepared.source
         make = ResultMaker(source, options, self.model.tokenizer)
-        search = None
+        search, spent_s = None, 0.0
         if source is not None and dag is not None:
             started = time.perf_counter()
             labels = {item.label for item in self._good(prepared.requests)}
             label = labels.pop() if len(labels) == 1 else ""
             search = self._search(source, dag, options, label)
+            spent_s = sum(timings.values()) + time.perf_counter() - started
             if early is None:
-                early = self._from_one_search(search, prepared, options)
+                deadline = self._deadline(options, spent_s)
+                early = self._from_one_search(search, prepared, options, deadline)
             decode_s = timings.get("decode", 0.0) + time.perf_counter() - started
             timings = {**timings, "decode": decode_s}
         found = early or {}
@@ -245,7 +256,9 @@ class Engine:
                 if search is None:
                     results.append(self._unsearched(make, request, prepared.refusal))
                 else:
-                    results.append(self._decoded(search, request, found.get(place), make, timings))
+                    deadline = self._deadline(options, spent_s)
+                    early_ = found.get(place)
+                    results.append(self._decoded(search, request, early_, make, timings, deadline))
             except SumfitError as error:
                 results.append(make.failed(error, request))
         return results
@@ -296,6 +309,7 @@ class Engine:
         early: list[Candidate] | None,
         make: ResultMaker,
         timings: Mapping[str, float],
+        deadline: Deadline,
     ) -> Summary:
         source, options = make.source, make.options
         assert source is not None
@@ -309,6 +323,7 @@ class Engine:
                 longest=self._length(source, request),
                 bonus=bonus,
                 n_wanted=self._rerankers.n_wanted(options),
+                deadline=deadline,
                 ranking=ranking,
             )
         except SumfitError as error:
@@ -320,7 +335,11 @@ class Engine:
             raise
         decoded = time.perf_counter()
         candidates = self._rerankers.order(
-            candidates, source.read, is_faithful=make.is_faithful, options=options
+            candidates,
+            source.read,
+            is_faithful=make.is_faithful,
+            options=options,
+            deadline=deadline,
         )
         ranked_s = ranking.seconds if ranking else 0.0
         seconds = {
@@ -328,10 +347,12 @@ class Engine:
             "decode": timings["decode"] + decoded - started - ranked_s,
             "rerank": time.perf_counter() - decoded + ranked_s,
         }
-        return make.from_model(candidates, request, bonus=bonus, timings=seconds)
+        return make.from_model(
+            candidates, request, bonus=bonus, timings=seconds, unfinished=deadline.was_felt
+        )
 
     def _from_one_search(
-        self, search: GraphSearch, prepared: Prepared, options: Options
+        self, search: GraphSearch, prepared: Prepared, options: Options, deadline: Deadline
     ) -> dict[int, list[Candidate]]:
         """Candidates of many "at most" limits by the place of their request, if that pays."""
         source = prepared.source
@@ -362,6 +383,7 @@ class Engine:
                 good,
                 longest=max(self._length(source, item) for item in good),
                 bonus=self._bonus(good[0], options),
+                deadline=deadline,
             )
         except SumfitError:
             return {}  # each limit is searched by itself and has an error of its own
@@ -405,6 +427,15 @@ class Engine:
             source=source.read,
             case=case_of(source.read, options),
             surface=Surface(source.head, vouched=options.required),
+        )
+
+    def _deadline(self, options: Options, spent_s: float = 0.0) -> Deadline:
+        """The deadline of one summary, on which so many seconds were spent already.
+
+        Each text has its own clock, whatever the others of its batch take.
+        """
+        return Deadline(
+            options.time_limit_s, options.max_expansions, spent_s=spent_s, clock=self._clock
         )
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate
 
 __all__ = ["faithful_first", "is_faithful"]
@@ -39,18 +40,22 @@ def is_faithful(text: str, source: str) -> bool:
 
 
 def faithful_first(
-    candidates: Sequence[Candidate], is_faithful: Callable[[str], bool]
+    candidates: Sequence[Candidate], is_faithful: Callable[[str], bool], deadline: Deadline
 ) -> list[Candidate]:
     """Put the first faithful candidate before all others.
 
     Args:
         candidates: The candidates, the one to return first.
         is_faithful: The verdict on one text.
+        deadline: Once it is over, no more are looked at.
 
     Returns:
         The same candidates; in their own order if none is faithful.
     """
     for place, candidate in enumerate(candidates):
+        if place and deadline.is_over:
+            deadline.stop()
+            break
         if is_faithful(candidate.text):
             return [candidate, *candidates[:place], *candidates[place + 1 :]]
     return list(candidates)

@@ -117,11 +117,14 @@ class Options:
         strict: Refuse a source in a language that the model does not write; else its summary
             only says so (``language``).
         profile: Text form, ``"natural"`` or ``"gigaword"``.
-        max_expansions: Most prefixes exact search may expand before it settles for a gap (real
-            texts take some ten; only texts that the model cannot handle come near the limit);
-            ``None`` for the decoder's own.
-        time_limit_s: Most seconds the search of one summary may take; ``None`` for no limit
-            (with a limit, results may depend on the machine).
+        max_expansions: Most prefixes that all searches for one summary may expand together before
+            they settle for a gap (real texts take some ten; only texts that the model cannot
+            handle come near the limit), a quick descent to a first result aside; ``None`` for the
+            decoder's own, in each search.
+        time_limit_s: Most seconds one summary may take, from reading the text, with its share of
+            the network's time, to reranking; ``None`` for no limit (with a limit, results may
+            depend on the machine). What there is by then is returned, with ``unfinished`` set; if
+            the time runs out while the text is read, `sumfit.TimeLimitError` is raised.
         seed: Seed of the sampling decoders; ``None`` for their own.
     """
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, cast
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.pipeline.faithfulness import faithful_first
@@ -141,6 +142,7 @@ class RerankerCache:
         *,
         is_faithful: Callable[[str], bool],
         options: Options,
+        deadline: Deadline,
     ) -> list[Candidate]:
         """Put the candidates in the reranker's order, then the first faithful one before them.
 
@@ -149,14 +151,18 @@ class RerankerCache:
             source: The text that the model read.
             is_faithful: The verdict on one candidate's text, if the options ask for it.
             options: The caller's options.
+            deadline: Once it is over, the candidates keep the order that they have.
 
         Returns:
             The same candidates, the one to return first.
         """
         reranker = self.get(options.rerank)
         if reranker is not None and _reads_strings(reranker) and len(candidates) > 1:
+            if deadline.is_over:
+                deadline.stop()
+                return candidates
             candidates = _reordered(candidates, source, reranker)
-        return faithful_first(candidates, is_faithful) if options.faithful else candidates
+        return faithful_first(candidates, is_faithful, deadline) if options.faithful else candidates
 
 
 # By one name: a look at all that a protocol asks for would cost more than the ranking.

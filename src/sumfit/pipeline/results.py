@@ -51,6 +51,7 @@ class ResultMaker:
         *,
         bonus: LengthBonus,
         timings: Mapping[str, float],
+        unfinished: bool = False,
     ) -> Summary:
         """The first candidate as a summary, the others as its alternatives.
 
@@ -59,6 +60,7 @@ class ResultMaker:
             request: The length request.
             bonus: Score that the search added for length.
             timings: Seconds by stage.
+            unfinished: A limit of time or expansions left some of the work undone.
 
         Returns:
             The summary.
@@ -81,6 +83,7 @@ class ResultMaker:
                 unit_bonus=bonus.per_unit,
                 words=found.words,
                 faithful=self.is_faithful(candidate.text) if self.options.faithful else None,
+                unfinished=unfinished,
                 timings=timings,
                 alternatives=alternatives if candidate is candidates[0] else (),
                 **self._common(request),

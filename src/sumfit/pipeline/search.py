@@ -17,6 +17,7 @@ import numpy as np
 import regex
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.decoding import CONSTRAINED_METHODS, decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Candidate, Hypothesis, NBest
@@ -54,6 +55,7 @@ _LONE_CLITIC = re.compile(rf"(?<!\w)['’](?:{'|'.join(CLITICS)})(?!\w)")  # of 
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
+_MOST_LATE = 3  # searches with less to spend after the expansions have run out
 _WITHOUT_LIMIT = frozenset({"greedy", "lookahead"})
 _EXHAUSTIVE = frozenset({"seqmap", "pathmap"})  # a shorter list than asked for holds all there is
 _PROBE_CHARS = 20_000
@@ -114,6 +116,7 @@ class GraphSearch:
         longest: int,
         bonus: LengthBonus,
         n_wanted: int,
+        deadline: Deadline,
         ranking: Ranking | None = None,
     ) -> list[Candidate]:
         """Decode the graph and keep the hypotheses whose strings fit.
@@ -130,6 +133,7 @@ class GraphSearch:
                 source's own length, so that no summary is longer than its source.
             bonus: Score added for length.
             n_wanted: Candidates wanted.
+            deadline: When to end with what there is.
             ranking: Another order than that of the scores, of a list whose length is its own;
                 where more are wanted, those of a longer list come behind it.
 
@@ -144,8 +148,9 @@ class GraphSearch:
         costs = unit_costs(self.tokenizer, request.unit)
         most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
         budget, is_lowered = self.spendable(request.budget, longest, costs), False
+        n_late = 0
         while True:
-            settings = self._settings(costs, budget, bonus)
+            settings = self._settings(costs, budget, bonus, deadline)
             try:
                 kept, excess, found, is_all = self._listed(
                     settings, request, longest, n_wanted, most, ranking
@@ -162,6 +167,10 @@ class GraphSearch:
                 raise infeasible(request) from error
             if kept or not excess or budget.high - excess < max(budget.low, 1):
                 break
+            n_late += deadline.is_spent
+            if deadline.is_over or n_late > _MOST_LATE:
+                deadline.stop()
+                raise self._not_found(request, f"the best {len(found)} measure more")
             budget, is_lowered = _lowered(budget, budget.high - excess), True
         if not kept:
             raise self._nothing_kept(request, found, is_sure=is_all and not is_lowered)
@@ -228,7 +237,12 @@ class GraphSearch:
         )
 
     def find_each(
-        self, requests: Sequence[LengthRequest], *, longest: int, bonus: LengthBonus
+        self,
+        requests: Sequence[LengthRequest],
+        *,
+        longest: int,
+        bonus: LengthBonus,
+        deadline: Deadline,
     ) -> list[Candidate | None]:
         """The best candidate for each of several limits, from one search over all lengths.
 
@@ -236,13 +250,15 @@ class GraphSearch:
             requests: Requests of one unit that differ in their limit alone, each "at most".
             longest: As in `find`.
             bonus: As in `find`.
+            deadline: When to end with what there is, for all limits together.
 
         Returns:
             What `find` would return first for each request, ``None`` where it has to be asked.
         """
         costs = unit_costs(self.tokenizer, requests[0].unit)
         spendable = [self.spendable(item.budget, longest, costs) for item in requests]
-        settings = self._settings(costs, max(spendable, key=lambda item: item.high), bonus)
+        most = max(spendable, key=lambda item: item.high)
+        settings = self._settings(costs, most, bonus, deadline)
         del settings["method"]
         found = decode_all_lengths(self.dag, **settings)
         results: list[Candidate | None] = []
@@ -255,7 +271,7 @@ class GraphSearch:
         return results
 
     def _settings(
-        self, costs: UnitCosts, budget: LengthBudget, bonus: LengthBonus
+        self, costs: UnitCosts, budget: LengthBudget, bonus: LengthBonus, deadline: Deadline
     ) -> dict[str, Any]:
         options = self.options
         settings: dict[str, Any] = {
@@ -269,7 +285,7 @@ class GraphSearch:
             "beam_size": options.beam_size,
             "words_per_vertex": options.words_per_vertex,
             "constraints": self.constraints,
-            "time_limit_s": options.time_limit_s,
+            "deadline": deadline,
             "seed": options.seed,
         }
         if options.max_expansions is not None:
@@ -314,7 +330,7 @@ class GraphSearch:
             if settings.get("after_best") is not None:
                 settings["after_best"] = None  # a second list is made because the first was short
                 is_all = False
-                if is_short and not kept:
+                if is_short and not kept and not settings["deadline"].is_over:
                     continue
             else:
                 is_all = is_short and found.is_complete and found.method in _EXHAUSTIVE
@@ -323,6 +339,10 @@ class GraphSearch:
             )
             if is_enough or is_short or n_hypotheses >= most:
                 return kept, excess, found, is_all
+            deadline = settings["deadline"]
+            if deadline.is_over or (kept and deadline.is_spent):
+                deadline.stop()
+                return kept, excess, found, False
             n_hypotheses = min(n_hypotheses * _GROWTH, max(most, n_wanted))
 
     def _extra(
@@ -339,6 +359,9 @@ class GraphSearch:
         n_asked = self.options.n_best
         is_short = n_found < ranking.n_listed  # then this is what the search makes of it
         if self.has_enough(kept) or (is_short and n_asked <= ranking.n_listed):
+            return []
+        if settings["deadline"].is_spent:
+            settings["deadline"].stop()
             return []
         more, _, _, _ = self._listed(
             settings, request, longest, n_asked, most, ranking, n_extra=n_asked

@@ -15,7 +15,7 @@ from sumfit.decoding.kernels.children import child_of, make_child, make_root, va
 from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.state import ENTRY, INNER
 
-__all__ = ["Beam", "Found", "run_beam"]
+__all__ = ["Beam", "Found", "grow_beam", "left_out", "start_beam"]
 
 _ZERO: Any = np.int64(0)  # not the constant of Python, for which numba would compile anew
 
@@ -120,47 +120,58 @@ def _dive(rules, graph, nodes, beam, found, n_found, slack, room):  # type: igno
 
 
 @njit(**ENTRY)
-def run_beam(rules, graph, nodes, beam, found, high, slack, room):  # type: ignore[no-untyped-def]
-    """Search prefixes piece by piece (Eq. A10); row 0 is the empty prefix.
+def start_beam(rules, graph, nodes, beam, found, high, slack, room):  # type: ignore[no-untyped-def]
+    """Make row 0, the empty prefix, and for a list of one follow its best children to an end.
 
-    ``nodes`` and ``beam`` have 1 + 2K rows, used by turns for one length and the next. Children
-    that cannot enter the list any more are left unmade. Returns how many sequences were found,
-    the bound on every prefix left out, the bound on every sequence with a word outside the
-    candidates, and how many prefixes were made.
+    ``nodes`` and ``beam`` have 1 + 2K rows, used by turns for one length and the next. Returns how
+    many sequences were found, the bound on every sequence with a word outside the candidates, and
+    how many prefixes were made.
     """
-    n_best, n = found.columns.shape
-    beam_size = (beam.child.shape[0] - 1) // 2
     found.score[:] = -math.inf
     found.columns[:] = -1
     beam.columns[:] = -1
-    pruned = -math.inf
-    begin, end = _ZERO, _ZERO + 1
-    outside = make_root(rules, graph, nodes, begin, high, room)
+    outside = make_root(rules, graph, nodes, _ZERO, high, room)
     n_found, n_made = _ZERO, 1
-    if n_best == 1:
+    if found.score.shape[0] == 1:
         n_made += _dive(rules, graph, nodes, beam, found, n_found, slack, room)
         n_found += found.score[0] > -math.inf
-    for length in range(n):
-        _best_children(rules, graph, nodes, beam, begin, end, room)
-        first = 1 if length % 2 == 0 else 1 + beam_size
-        node = first
-        while True:
-            top = _best_parent(beam.worth, begin, end)
-            if beam.worth[top] <= found.score[n_best - 1]:
-                break
-            if node == first + beam_size:
-                pruned = max(pruned, beam.worth[top])
-                break
-            w = beam.child[top]
-            left, n_found = _add(
-                rules, graph, nodes, beam, found, n_found, top, w, node, slack, room
-            )
-            outside = max(outside, left)
-            nodes.bounds[top, w] = 0.0
-            _best_children(rules, graph, nodes, beam, top, top + 1, room)
-            node += 1
-        n_made += node - first
-        begin, end = first, node
-        if begin == end:
+    return n_found, outside, n_made
+
+
+@njit(**ENTRY)
+def left_out(rules, graph, nodes, beam, begin, end, room):  # type: ignore[no-untyped-def]
+    """The bound on everything that the prefixes of some rows can still become."""
+    _best_children(rules, graph, nodes, beam, begin, end, room)
+    return beam.worth[_best_parent(beam.worth, begin, end)]
+
+
+@njit(**ENTRY)
+def grow_beam(  # type: ignore[no-untyped-def]
+    rules, graph, nodes, beam, found, length, begin, end, n_found, slack, room
+):
+    """Make the best prefixes that are one piece longer than those of some rows (Eq. A10).
+
+    Children that cannot enter the list any more are left unmade. Returns where the new rows begin
+    and end, how many sequences are found, the bound on every prefix left out, and that on every
+    sequence with a word outside the candidates.
+    """
+    n_best = found.score.shape[0]
+    beam_size = (beam.child.shape[0] - 1) // 2
+    pruned, outside = -math.inf, -math.inf
+    _best_children(rules, graph, nodes, beam, begin, end, room)
+    first = 1 if length % 2 == 0 else 1 + beam_size
+    node = first
+    while True:
+        top = _best_parent(beam.worth, begin, end)
+        if beam.worth[top] <= found.score[n_best - 1]:
             break
-    return n_found, pruned, outside, n_made
+        if node == first + beam_size:
+            pruned = max(pruned, beam.worth[top])
+            break
+        w = beam.child[top]
+        left, n_found = _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, room)
+        outside = max(outside, left)
+        nodes.bounds[top, w] = 0.0
+        _best_children(rules, graph, nodes, beam, top, top + 1, room)
+        node += 1
+    return first, node, n_found, pruned, outside

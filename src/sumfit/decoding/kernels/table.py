@@ -6,13 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.prefix_tree import empty_tree, node_of, with_room
 from sumfit.decoding.kernels.state import HOT, INNER, MAKER
 
-__all__ = ["fill_table"]
+__all__ = ["empty_table", "fill_vertex", "sequences"]
 
 _FAR = 600.0  # nats: beyond this a new share of mass makes the old ones vanish in float64
 
@@ -340,43 +339,38 @@ def _room(n_cells, n_most, n_vertices, n_words, n_top):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def fill_table(
-    link_prob_to: npt.NDArray[np.float64],
-    word_logp: npt.NDArray[np.float32],
-    top: npt.NDArray[np.int64],
-    cost: npt.NDArray[np.int64],
-    first: npt.NDArray[np.int64],
-    low: int,
-    high: int,
-    beam_size: int,
-    bonus: float,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Fill ``A[c, s]`` vertex by vertex (Eq. A7), keeping only the column of the last vertex.
+def empty_table(n_cells, beam_size, n_vertices, n_words, n_top):  # type: ignore[no-untyped-def]
+    """Make a table of which no vertex is filled yet: its cells, room to work in, prefixes."""
+    cells, arrivals, choice = _room(n_cells, beam_size, n_vertices, n_words, n_top)
+    return cells, arrivals, choice, empty_tree(4 * n_cells * beam_size)
 
-    Args:
-        link_prob_to: ``(S, S)`` link probabilities, ``[to, from]``.
-        word_logp: ``(S, W)`` natural-log words.
-        top: ``(S, M)`` words to append at each vertex, -1 for none.
-        cost: ``(W,)`` cost of each column.
-        first: ``(W,)`` cost as the first word.
-        low: Least allowed total.
-        high: Most allowed total.
-        beam_size: ``K``.
-        bonus: Score added per word.
 
-    Returns:
-        ``(N, S)`` columns of the sequences within the budget, padded with -1, and their lengths
-        ``(N,)``.
+@njit(cache=True, nogil=True)
+def fill_vertex(  # type: ignore[no-untyped-def]
+    s, link_prob_to, word_logp, top, cost, first, bonus, cells, arrivals, choice, tree
+):
+    """Fill ``A[c, s]`` of one vertex (Eq. A7), after all vertices before it.
+
+    Only the column of the last vertex is kept. ``link_prob_to`` (S, S) holds link probabilities,
+    ``[to, from]``, ``word_logp`` (S, W) natural-log words, ``top`` (S, M) the words to append at
+    each vertex, -1 for none, ``cost`` and ``first`` (W,) what each costs after others and as the
+    first; ``bonus`` is added to the score of each word. Returns the prefixes, which may have moved.
     """
-    n_vertices, n_words = word_logp.shape
-    n_new = (high + 1) * beam_size
-    cells, arrivals, choice = _room(high + 1, beam_size, n_vertices, n_words, top.shape[1])
-    tree = empty_tree(4 * n_new)
-    for s in range(1, n_vertices - 1):
-        tree = with_room(tree, n_new, n_words)
-        n_top = _arrive(s, link_prob_to[s], word_logp[s], top[s], bonus, cells, arrivals)
-        _choose(n_top, cost, first, cells, arrivals, choice, tree)
-        _take(s, cost, cells, arrivals, choice, tree, n_words)
-        for m in range(n_top):
-            arrivals.rank_of[arrivals.words[m]] = -1
-    return _collect(low, cells, tree, n_vertices)  # type: ignore[no-any-return]
+    n_cells, beam_size = cells.node.shape
+    n_words = word_logp.shape[1]
+    tree = with_room(tree, n_cells * beam_size, n_words)
+    n_top = _arrive(s, link_prob_to[s], word_logp[s], top[s], bonus, cells, arrivals)
+    _choose(n_top, cost, first, cells, arrivals, choice, tree)
+    _take(s, cost, cells, arrivals, choice, tree, n_words)
+    for m in range(n_top):
+        arrivals.rank_of[arrivals.words[m]] = -1
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def sequences(low, cells, tree, n_vertices):  # type: ignore[no-untyped-def]
+    """Read the sequences within the budget off the last column that was filled.
+
+    Returns their columns (N, S), padded with -1, and their lengths (N,).
+    """
+    return _collect(low, cells, tree, n_vertices)

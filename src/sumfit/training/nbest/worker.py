@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Candidate
@@ -202,6 +203,7 @@ class Worker:
             longest=longest,
             bonus=self.bonus,
             n_wanted=lister.n_candidates,
+            deadline=Deadline(),
             ranking=Ranking(
                 lister.n_candidates, lister.after_best, lister.ranked, lister.n_candidates
             ),

@@ -1,0 +1,127 @@
+"""How much time and search one result may take, as one object that is passed down.
+
+Owns `Deadline`. Whoever works on a result asks it between two pieces of work, stops when it is
+over, and says so; what is returned then, and what is an error, is the worker's own business.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from sumfit.errors import TimeLimitError
+
+__all__ = ["Clock", "Deadline"]
+
+Clock = Callable[[], float]
+"""Seconds from any beginning, never going back."""
+
+
+class Deadline:
+    """A moment after which no more work is begun, and expansions that all work shares.
+
+    Both only run down: a deadline that is over stays so, and expansions never come back. Safe for
+    the one thread that works on the result.
+    """
+
+    __slots__ = ("_clock", "_ends", "_left", "_limit_s", "_was_felt")
+
+    def __init__(
+        self,
+        limit_s: float | None = None,
+        max_expansions: int | None = None,
+        *,
+        spent_s: float = 0.0,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        """Start the clock.
+
+        Args:
+            limit_s: Seconds from now on; ``None`` for no limit.
+            max_expansions: Prefixes that searches may expand; ``None`` for as many as each of
+                them allows itself.
+            spent_s: Seconds of the limit that are spent already.
+            clock: Tells the time; another one in tests.
+        """
+        self._clock = clock
+        self._limit_s = limit_s
+        self._ends = math.inf if limit_s is None else clock() + limit_s - spent_s
+        self._left = max_expansions
+        self._was_felt = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time has run out."""
+        return self._ends < math.inf and self._clock() >= self._ends
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further search may be begun: the time has run out, or the expansions."""
+        return self._left == 0 or self.is_over
+
+    @property
+    def has_time_limit(self) -> bool:
+        """Whether there is a moment at which it is over."""
+        return self._ends < math.inf
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left, 0 or more; infinite without a limit."""
+        return math.inf if self._ends == math.inf else max(0.0, self._ends - self._clock())
+
+    @property
+    def expansions_left(self) -> int | None:
+        """Expansions left; ``None`` for no limit."""
+        return self._left
+
+    @property
+    def was_felt(self) -> bool:
+        """Whether some work was left undone for it."""
+        return self._was_felt
+
+    def spend(self, n_expanded: int) -> None:
+        """Take expansions off; fewer are left from now on, never more.
+
+        Args:
+            n_expanded: How many were made; what is above those left counts as all of them.
+        """
+        if self._left is not None:
+            self._left = max(0, self._left - max(0, n_expanded))
+
+    def stop(self) -> None:
+        """Note that work was left undone for it."""
+        self._was_felt = True
+
+    def part(self, share: float) -> Deadline:
+        """A deadline after a share of the time that is left, for one of several pieces of work.
+
+        Args:
+            share: Part of it, 0 to 1.
+
+        Returns:
+            A deadline with no limit of expansions of its own.
+        """
+        part = Deadline(clock=self._clock)
+        if self.has_time_limit:
+            now = self._clock()
+            part._limit_s = max(0.0, self._ends - now) * share
+            part._ends = now + part._limit_s
+        return part
+
+    def check(self, doing: str, *, late_s: float = 0.0) -> None:
+        """Give up if the time has run out.
+
+        Args:
+            doing: What was done meanwhile, for the message.
+            late_s: Seconds after its end from which on that counts.
+
+        Raises:
+            TimeLimitError: If it has.
+        """
+        if self.is_over and self._clock() >= self._ends + late_s:
+            self.stop()
+            raise TimeLimitError(
+                f"the time limit of {self._limit_s:g} s ran out while {doing}; "
+                "give a shorter text or a higher time_limit_s="
+            )
