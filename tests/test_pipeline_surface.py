@@ -56,6 +56,19 @@ def test_capitals_behind_a_prefix(fit: Summarizer, texts: tuple[str, ...]) -> No
         assert text[0].islower() is begins_low, prefix
 
 
+def test_a_capital_that_nobody_asked_for_costs_no_summary(
+    fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    for text in texts:
+        for limit in range(3, 10):
+            asked = {"exact_tokens": limit, "on_error": "return"}
+            plain = fit(text, capitalization="source", **asked)
+            found = fit(text, **asked)
+            assert (found.error is None) is (plain.error is None)
+            assert found.text.lower() == plain.text.lower()
+            assert found.error is not None or found.length == limit
+
+
 @pytest.mark.parametrize("unit", ["chars", "bytes", "cells", "graphemes", "tokens", "sms"])
 @pytest.mark.parametrize("case", ["sentence", "title", "source"])
 def test_the_length_is_that_of_what_comes_out(

@@ -136,7 +136,7 @@ class Summary:
             that was not asked.
         bonus: Score added per token in the search.
         unit_bonus: Score added per unit of length in the search.
-        words: Vocabulary ids of the text.
+        words: Vocabulary ids of the text, before its capitals were set.
         alternatives: The other candidates, best first, when ``n_best`` asked for them.
         timings: Seconds by stage: ``"encode"``, ``"forward"``, ``"decode"``, ``"rerank"``.
             No part of what makes two summaries equal.

@@ -65,6 +65,10 @@ def test_standard_input(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
         (["--max-chars", "40", "--require", "cracks"], {"max_chars": 40, "required": ["cracks"]}),
         (["--max-words", "6", "--profile", "gigaword"], {"max_words": 6, "profile": "gigaword"}),
         (["--max-chars", "500", "--no-keep-short"], {"max_chars": 500, "keep_short": False}),
+        (
+            ["--max-chars", "40", "--capitalization", "title"],
+            {"max_chars": 40, "capitalization": "title"},
+        ),
     ],
 )
 def test_every_flag_is_its_keyword(
@@ -143,6 +147,11 @@ def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
         (["a longer text", "--max-chars", "0"], 1, "error: no summary of this text measures at"),
         (["a text", "--ratio", "half"], 2, "error: --ratio must be a share such as 0.25 (or"),
         (["a text", "--max-chars", "9", "--format", "xml"], 2, "error: --format must be text or"),
+        (
+            ["a text", "--max-chars", "9", "--capitalization", "up"],
+            2,
+            "error: --capitalization must be one of 'sentence', 'title', 'source', was 'up'\n",
+        ),
         (["a text", "--max-chars", "9", "--model", "/no"], 1, "error: there is no model direct"),
         (["a text", "--max-chars", "9", "--backend", "x"], 2, "error: --backend must be 'onnx'"),
         (["summarise", "x.txt"], 2, "error: there is no command 'summarise'; did you mean 'sum"),

@@ -61,6 +61,16 @@ def test_the_server_answers_what_the_library_answers(
         assert others == [other.text for other in summary.alternatives]
 
 
+def test_capitals_are_set_as_asked(client: httpx.Client, server_summarizer: Summarizer) -> None:
+    for case in ("sentence", "title", "source", None):
+        body = {"text": TEXTS[0], "max_chars": 45, "capitalization": case}
+        expected = server_summarizer(TEXTS[0], max_chars=45, capitalization=case)
+        assert post(client, body).json()["text"] == expected.text
+    refused = post(client, {"text": TEXTS[0], "max_chars": 45, "capitalization": "upper"})
+    assert refused.status_code == 422
+    assert refused.json()["error"]["param"] == "capitalization"
+
+
 def test_every_reranker_with_a_name_is_offered(
     client: httpx.Client, server_summarizer: Summarizer
 ) -> None:

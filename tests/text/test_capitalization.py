@@ -33,6 +33,7 @@ SOURCE = (
         ("state-of-the-art bridge", "State-of-the-art bridge", "State-of-the-Art Bridge"),
         ("bridge: the end", "bridge: the end", "Bridge: The End"),
         ("how to log in", "How to log in", "How to Log In"),
+        ("bridge is up for sale", "Bridge is up for sale", "Bridge Is Up for Sale"),
         ("main() and --dry-run of util.py", "main() and --dry-run of util.py",
          "main() and --dry-run of util.py"),
         ("snake_case names", "snake_case names", "snake_case Names"),

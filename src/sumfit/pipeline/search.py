@@ -458,10 +458,14 @@ class GraphSearch:
         return fault is None
 
     def _shown(self, text: str, request: LengthRequest) -> str:
-        """A hypothesis's text with its capitals set."""
+        """A hypothesis's text with its capitals set; none that nobody asked for costs the limit."""
         if self.case is None:
             return text
-        return self.case(text, prefix=request.prefix, keeps=request.preset in _LOW_PRESETS)
+        cased = self.case(text, prefix=request.prefix, keeps=request.preset in _LOW_PRESETS)
+        is_asked = self.options.capitalization is not None or self.options.profile == "gigaword"
+        if cased == text or is_asked or request.accepts(cased, tokenizer=self.tokenizer):
+            return cased
+        return text
 
     def is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
         """Whether the sum of costs is the measured length, so that the search proves something.

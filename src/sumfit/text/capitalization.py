@@ -17,9 +17,7 @@ __all__ = ["CAPITALIZATIONS", "SMALL_WORDS", "Capitalization", "Capitalizer"]
 Capitalization = Literal["sentence", "title", "source"]
 CAPITALIZATIONS: tuple[str, ...] = get_args(Capitalization)
 
-SMALL_WORDS = frozenset(
-    "a an and as at but by for if in nor of off on or per so the to up via vs yet".split()
-)
+SMALL_WORDS = frozenset("a an and as at but by for if in nor of on or per the to via vs".split())
 """Words that title case leaves in lower case, but for the first and the last one."""
 
 _OPENERS = "\"'“‘«‹„‚([{¿¡"
