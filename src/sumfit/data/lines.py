@@ -13,6 +13,7 @@ import gzip
 import importlib
 import io
 import lzma
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,7 +175,7 @@ def decoded_lines(stream: Iterable[bytes], *, name: str) -> Iterator[Line]:
             raw = next(lines)
         except StopIteration:
             return
-        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+        except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
             raise DataFormatError(
                 f"{name}: damaged after line {number}: {error}; copy or make the file again"
             ) from error
