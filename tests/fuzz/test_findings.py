@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
 
 from sumfit.data.readers import read_rows
-from sumfit.errors import DataFormatError
+from sumfit.errors import DataFormatError, ModelFormatError
+from sumfit.text import Tokenizer
 
 
 def test_gzip_data_damaged_in_the_middle_is_a_data_error(tmp_path: Path) -> None:
@@ -26,3 +28,25 @@ def test_gzip_data_damaged_in_the_middle_is_a_data_error(tmp_path: Path) -> None
     file.write_bytes(good[:10] + b"\xff" * 40)
     with pytest.raises(DataFormatError, match="damaged after line 0"):
         list(read_rows(file))
+
+
+@pytest.mark.parametrize(
+    ("piece", "number", "reason"),
+    [("q", 10_000, "an id has no piece"), ("\u65e5", 270, "a piece is no bytes")],
+)
+def test_a_vocabulary_of_gaps_or_of_no_bytes_is_a_model_error(
+    tiny_tokenizer: Tokenizer, piece: str, number: int, reason: str
+) -> None:
+    """Ids without a piece were a TypeError, at the first text."""
+    values = json.loads(tiny_tokenizer._serialised)
+    vocab = values["model"]["vocab"]
+    values["model"]["merges"] = []
+    last = max(vocab, key=lambda name: vocab[name])
+    del vocab[last]
+    vocab[piece * 3] = (
+        number
+        if number > len(vocab)
+        else vocab.pop(next(name for name in vocab if vocab[name] == number))
+    )
+    with pytest.raises(ModelFormatError, match=reason):
+        _ = Tokenizer(json.dumps(values)).piece_bytes

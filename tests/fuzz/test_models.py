@@ -53,7 +53,7 @@ def changed(draw: st.DrawFn, config: dict[str, Any]) -> bytes:
         place = values
         if isinstance(values.get("architecture"), dict) and draw(st.booleans()):
             place = values["architecture"]
-        key = draw(st.sampled_from(sorted(place)) | st.text(max_size=3))
+        key = draw(st.sampled_from(sorted(place) or ["x"]) | st.text(max_size=3))
         place[key] = draw(VALUES)
     return json.dumps(values).encode()
 

@@ -12,6 +12,22 @@ from sumfit.errors import ConfigError
 
 __all__ = ["export"]
 
+_Others = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="CHECKPOINT",
+        help="Export the mean of the weights of CHECKPOINT and this one, of a run that started "
+        "from the same weights; may be given several times.",
+    ),
+]
+_OnlyManifest = Annotated[
+    bool,
+    typer.Option(
+        "--only-manifest",
+        help="Only write manifest.json, the digests of the files that stand in CHECKPOINT now.",
+    ),
+]
+
 
 def export(
     checkpoint: Annotated[
@@ -45,21 +61,8 @@ def export(
     keep_weights: Annotated[
         bool, typer.Option("--keep-weights", help="Also write float16 weights, for GPUs.")
     ] = False,
-    average_with: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="CHECKPOINT",
-            help="Export the mean of the weights of CHECKPOINT and this one, of a run that started "
-            "from the same weights; may be given several times.",
-        ),
-    ] = None,
-    only_manifest: Annotated[
-        bool,
-        typer.Option(
-            "--only-manifest",
-            help="Only write manifest.json, the digests of the files that stand in CHECKPOINT now.",
-        ),
-    ] = False,
+    average_with: _Others = None,
+    only_manifest: _OnlyManifest = False,
 ) -> None:
     """Turn a checkpoint of a summarizer or a reranker into a directory that runs without torch.
 

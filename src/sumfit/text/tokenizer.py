@@ -101,6 +101,7 @@ class Tokenizer:
         self._hf.no_padding()
         self._hf.no_truncation()
         self._serialised = serialised
+        self._source = source
         self.vocab_size: int = size
 
     @classmethod
@@ -254,10 +255,20 @@ class Tokenizer:
 
     @cached_property
     def piece_bytes(self) -> tuple[bytes, ...]:
-        """``(V,)`` bytes of each piece, its leading space included; empty for special ids."""
+        """``(V,)`` bytes of each piece, its leading space included; empty for special ids.
+
+        Raises:
+            ModelFormatError: If the vocabulary has gaps, or pieces that stand for no bytes.
+        """
         n_special = len(SPECIAL_PIECES)
         names = [self._hf.id_to_token(i) for i in range(n_special, self.vocab_size)]
-        joined = "".join(names).translate(_byte_of_character()).encode("latin-1")
+        try:
+            joined = "".join(names).translate(_byte_of_character()).encode("latin-1")
+        except (TypeError, UnicodeEncodeError) as error:
+            reason = "an id has no piece" if isinstance(error, TypeError) else "a piece is no bytes"
+            raise ModelFormatError(
+                f"{self._source} is not a readable tokenizer ({reason}); restore it from the model"
+            ) from error
         ends = list(itertools.accumulate(map(len, names)))
         return (b"",) * n_special + tuple(
             joined[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)
