@@ -65,6 +65,7 @@ def test_a_recipe_becomes_a_model_that_summarises(sumfit, recipe, tmp_path):
     files = {path.name for path in (tmp_path / "m").iterdir()}
     assert files == {
         "config.json",
+        "manifest.json",
         "tokenizer.json",
         "lexicon.txt.xz",
         "model.onnx",

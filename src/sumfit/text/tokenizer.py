@@ -257,8 +257,7 @@ class Tokenizer:
     def piece_bytes(self) -> tuple[bytes, ...]:
         """``(V,)`` bytes of each piece, its leading space included; empty for special ids.
 
-        Raises:
-            ModelFormatError: If the vocabulary has gaps, or pieces that stand for no bytes.
+        A vocabulary with gaps, or pieces that stand for no bytes, is a `ModelFormatError`.
         """
         n_special = len(SPECIAL_PIECES)
         names = [self._hf.id_to_token(i) for i in range(n_special, self.vocab_size)]
