@@ -111,6 +111,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "bracketed path": _repeated("(a", before="x.com/"),
     "links": _repeated("x.com/a "),
     "schemes": _repeated("http://"),
+    "mentions": _repeated("@a.b@c.d"),
     "query": _repeated("!", before="x.com?a"),
     "apostrophes": _repeated("'"),
     "apostrophe words": _repeated("a'"),

@@ -64,7 +64,18 @@ SENTENCES = {
     "spaces": ("A\u00a0b\u2003c\u3000d\te \n f\u2028g\u0085h",),
     "hostile": ("\x1b[31mred\x1b[0m \x00 \u202eevil\u202c \ufeff<b>&amp;</b> \ud800",),
 }
-UNITS = ("words", "tokens", "chars", "graphemes", "bytes", "cells", "utf16", "tweet", "sms")
+UNITS = (
+    "words",
+    "tokens",
+    "chars",
+    "graphemes",
+    "bytes",
+    "cells",
+    "utf16",
+    "tweet",
+    "mastodon",
+    "sms",
+)
 HIGHEST = {"words": 24, "tokens": 40}
 
 

@@ -29,6 +29,7 @@ from tests.strategies import AWKWARD_FRAGMENTS, UNTIDY_FRAGMENTS
 
 READERS: dict[str, Callable[[str], object]] = {
     "tweet": lambda text: measure(text, "tweet"),
+    "mastodon": lambda text: measure(text, "mastodon"),
     "graphemes": lambda text: measure(text, "graphemes"),
     "cells": lambda text: measure(text, "cells"),
     "sms": sms_info,

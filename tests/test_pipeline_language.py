@@ -5,8 +5,12 @@ import pytest
 from sumfit import Summarizer
 from sumfit.errors import UnsupportedLanguageError
 
-ENGLISH = "The council said on Monday that the old harbour bridge will close for six weeks of repairs."
-GERMAN = "Die Reparatur der alten Brücke dauert sechs Wochen und kostet die Stadt zwei Millionen Euro."
+ENGLISH = (
+    "The council said on Monday that the old harbour bridge will close for six weeks of repairs."
+)
+GERMAN = (
+    "Die Reparatur der alten Brücke dauert sechs Wochen und kostet die Stadt zwei Millionen Euro."
+)
 
 
 def test_the_language_is_said(fit: Summarizer) -> None:

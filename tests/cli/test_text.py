@@ -141,7 +141,7 @@ def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
             ["a text", "--max-length", "60", "--unit", "inches"],
             2,
             "error: unit 'inches' is not known; use one of words, tokens, chars, graphemes, "
-            "bytes, cells, utf16, tweet, sms, or a function\n",
+            "bytes, cells, utf16, tweet, mastodon, sms, or a function\n",
         ),
         (["  ", "--max-chars", "60"], 1, "error: the text is empty: nothing in it but white"),
         (["a longer text", "--max-chars", "0"], 1, "error: no summary of this text measures at"),

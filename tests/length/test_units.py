@@ -168,3 +168,19 @@ def test_runs_of_flags_are_counted_as_the_pattern_for_clusters_does(text: str) -
     assert measure(text, "graphemes") == len(
         regex.findall(r"\X", unicodedata.normalize("NFC", text))
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("\u3164", 2),  # fillers of Hangul
+        ("\uffa0", 1),
+        ("\u1160", 0),  # part of a syllable
+        ("\u302a\u302e\u302f", 4),  # a mark without room, and two that East_Asian_Width makes wide
+        ("\u0903\u093e", 2),  # spacing marks
+        ("\u0600\u06dd", 2),  # signs before numbers
+        ("🇫🇷🏽\xad", 5),
+    ],
+)
+def test_cells_that_tables_disagree_on_are_fixed(text: str, columns: int) -> None:
+    assert measure(text, "cells") == columns

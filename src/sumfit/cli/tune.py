@@ -34,7 +34,7 @@ _BONUSES = {  # nats per unit
     "chars": (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35),
     "tokens": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5),
 }
-_LIKE_CHARS = ("bytes", "graphemes", "cells", "utf16", "tweet", "sms")
+_LIKE_CHARS = ("bytes", "graphemes", "cells", "utf16", "tweet", "mastodon", "sms")
 _SIZES = (10, 20, DEFAULT_CANDIDATES, 100)
 _WEIGHTS = (10.0, 20.0, 30.0, 50.0, 70.0, 100.0, 150.0)
 

@@ -66,6 +66,7 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike) -> UnitCosts:
       otherwise than the tokenizer does;
     - ``cells``: the length, or more if a character came in separate bytes;
     - ``graphemes``: the code points, never fewer than the clusters;
+    - ``mastodon``: the code points, never fewer than the length, links of less than 23 apart;
     - ``tweet``: never less than the weight, links without a scheme apart;
     - ``sms``: the septets, where a piece outside the GSM 7-bit alphabet costs `FORBIDDEN`, since
       it would more than double the cost of all others;
@@ -192,6 +193,7 @@ _EXACT = frozenset({"chars", "bytes", "utf16"})
 _COST_OF_LEAD = {
     "chars": _lead_table(two=1, three=1, four=1),
     "graphemes": _lead_table(two=1, three=1, four=1),
+    "mastodon": _lead_table(two=1, three=1, four=1),
     "bytes": np.ones(256, dtype=np.int32),
     "utf16": _lead_table(two=1, three=1, four=2),
     "cells": _lead_table(two=1, three=2, four=2),

@@ -57,6 +57,94 @@ PRESETS: dict[str, Preset] = {
             "twitter-text configuration v3: maxWeightedTweetLength 280",
         ),
         Preset(
+            "mastodon",
+            "mastodon",
+            500,
+            "post on Mastodon",
+            "Mastodon documentation, Posting to your profile: 500 characters by default, where a "
+            "link counts 23 and a mention without its server; a server may allow more",
+        ),
+        Preset(
+            "bluesky",
+            "graphemes",
+            300,
+            "post on Bluesky",
+            "AT Protocol lexicon app.bsky.feed.post: maxGraphemes 300 (and maxLength 3000 bytes)",
+        ),
+        Preset(
+            "threads",
+            "chars",
+            500,
+            "post on Threads",
+            "Threads API documentation: the text of a post is limited to 500 characters",
+        ),
+        Preset(
+            "linkedin-post",
+            "chars",
+            3000,
+            "post on LinkedIn",
+            "LinkedIn Help, characters in a post: 3,000",
+        ),
+        Preset(
+            "linkedin-fold",
+            "chars",
+            210,
+            "what LinkedIn shows of a post before it is opened",
+            "Practice: about three lines, commonly given as 210 characters; none is published",
+        ),
+        Preset(
+            "youtube-title",
+            "chars",
+            100,
+            "title of a video on YouTube",
+            "YouTube Data API, videos: snippet.title has a maximum length of 100 characters",
+        ),
+        Preset(
+            "og-title",
+            "chars",
+            60,
+            "title of a link preview (og:title)",
+            "Practice: the Open Graph protocol sets no limit; previews cut after about 60",
+        ),
+        Preset(
+            "og-description",
+            "chars",
+            110,
+            "description of a link preview (og:description)",
+            "Practice: the Open Graph protocol asks for one or two sentences; previews cut after "
+            "about 110 characters",
+        ),
+        Preset(
+            "google-ads-headline",
+            "cells",
+            30,
+            "headline of a responsive search ad",
+            "Google Ads Help, about responsive search ads: 30 characters; those of double width "
+            "count 2",
+        ),
+        Preset(
+            "google-ads-description",
+            "cells",
+            90,
+            "description of a responsive search ad",
+            "Google Ads Help, about responsive search ads: 90 characters; those of double width "
+            "count 2",
+        ),
+        Preset(
+            "slack-header",
+            "chars",
+            150,
+            "header block of a message in Slack",
+            "Slack API, Block Kit reference, header block: text of at most 150 characters",
+        ),
+        Preset(
+            "slack-section",
+            "chars",
+            3000,
+            "section block of a message in Slack",
+            "Slack API, Block Kit reference, section block: text of at most 3000 characters",
+        ),
+        Preset(
             "sms",
             "sms",
             160,
@@ -85,6 +173,14 @@ PRESETS: dict[str, Preset] = {
             "Practice: hosting sites cut subjects after 72 characters",
         ),
         Preset(
+            "pr-title",
+            "chars",
+            72,
+            "title of a pull or merge request",
+            "Practice: it becomes the subject of the commit when the request is squashed; hosting "
+            "sites cut subjects after 72 characters and accept titles of about 255",
+        ),
+        Preset(
             "email-subject",
             "chars",
             60,
@@ -106,6 +202,41 @@ PRESETS: dict[str, Preset] = {
             30,
             "subtitle of an app in a store",
             "App Store Connect Help, app information: subtitle, 30 characters",
+        ),
+        Preset(
+            "app-promotional-text",
+            "chars",
+            170,
+            "promotional text of an app in the App Store",
+            "App Store Connect Help, version information: promotional text, 170 characters",
+        ),
+        Preset(
+            "play-title",
+            "chars",
+            30,
+            "name of an app in Google Play",
+            "Play Console Help, set up your app: app name, 30 characters",
+        ),
+        Preset(
+            "play-short-description",
+            "chars",
+            80,
+            "short description of an app in Google Play",
+            "Play Console Help, set up your app: short description, 80 characters",
+        ),
+        Preset(
+            "rss-title",
+            "chars",
+            100,
+            "title of an item in a feed",
+            "RSS 0.91, item: title of at most 100 characters; RSS 2.0 and Atom set no limit",
+        ),
+        Preset(
+            "rss-description",
+            "chars",
+            500,
+            "description of an item in a feed",
+            "RSS 0.91, item: description of at most 500 characters; RSS 2.0 and Atom set no limit",
         ),
     )
 }

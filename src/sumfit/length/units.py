@@ -7,7 +7,6 @@ is in `sumfit.length.costs`.
 from __future__ import annotations
 
 import operator
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,18 +16,24 @@ import regex
 import wcwidth
 
 from sumfit.errors import BudgetError, InputError, UnknownUnitError
+from sumfit.length.mastodon import mastodon_length
 from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
 from sumfit.nfc import nfc
 
 __all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "checked_text", "counted", "get_unit", "measure"]
 
-# Where versions of wcwidth differ: halves of flags, skin tones, the soft hyphen.
+# Where versions of wcwidth differ: halves of flags, skin tones, the soft hyphen, signs that stand
+# before numbers, and the fillers of Hangul, which take the room of a letter.
 _FIXED_COLUMNS = (
     dict.fromkeys(map(chr, range(0x1F1E6, 0x1F200)), 1)
     | dict.fromkeys(map(chr, range(0x1F3FB, 0x1F400)), 2)
-    | {"\xad": 1}
+    | dict.fromkeys(map(chr, [*range(0x600, 0x606), 0x890, 0x891]), 1)
+    | dict.fromkeys("\xad\u06dd\u070f\u08e2\U000110bd\U000110cd\uffa0", 1)
+    | {"\u3164": 2}
 )
+_SPACING_MARK = regex.compile(r"\p{Mc}")
+_WIDE = regex.compile(r"\p{East_Asian_Width=W}")
 _GRAPHEME = regex.compile(r"\X")
 # A flag of a long run is told from its neighbours by counting from the first one: here is where
 # such a run may be cut, after 16 whole flags.
@@ -90,6 +95,10 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+def _mastodon(text: str) -> int:
+    return mastodon_length(text, _graphemes)
+
+
 def _utf16(text: str) -> int:
     return len(text) + sum(character > "\uffff" for character in text)
 
@@ -103,9 +112,9 @@ def _columns(character: str) -> int:
     fixed = _FIXED_COLUMNS.get(character)
     if fixed is not None:
         return fixed
+    if _SPACING_MARK.match(character):
+        return 2 if _WIDE.match(character) else 1
     width: int = wcwidth.wcwidth(character)
-    if width == 0 and unicodedata.category(character) == "Mc":
-        return 1
     return max(width, 0)
 
 
@@ -120,6 +129,7 @@ UNITS: dict[str, Unit] = {
         Unit("cells", _cells, description="terminal columns"),
         Unit("utf16", _utf16, description="UTF-16 code units, a string's length in JavaScript"),
         Unit("tweet", tweet_weight, description="weighted characters of a post on X"),
+        Unit("mastodon", _mastodon, description="characters of a post on Mastodon"),
         Unit("sms", sms_septets, description="7-bit places of a text message's payload"),
     )
 }

@@ -12,6 +12,7 @@ from sumfit.runtime import ModelConfig
 
 __all__ = ["LengthBonus", "length_bonus"]
 
+_LIKE = {"mastodon": "graphemes"}  # units with the bonus of another one
 _FILL_FACTOR = 2.0  # of the bonus per unit for fill="prefer"
 _FILL_BONUS = 1.0  # nats per token that it adds where there is no bonus per unit
 
@@ -40,7 +41,8 @@ def length_bonus(options: Options, config: ModelConfig, unit: str) -> LengthBonu
         The bonus.
     """
     if options.bonus is None and options.unit_bonus is None:
-        bonus = LengthBonus(config.bonus_for(unit), config.unit_bonus_for(unit))
+        like = _LIKE.get(unit, unit)
+        bonus = LengthBonus(config.bonus_for(like), config.unit_bonus_for(like))
     else:
         bonus = LengthBonus(options.bonus or 0.0, options.unit_bonus or 0.0)
     if options.fill != "prefer":
