@@ -31,6 +31,7 @@ __all__ = ["apply_overrides", "build", "check_fields", "read_toml", "to_mapping"
 
 T = TypeVar("T")
 _LARGEST = 2**31 - 1  # number of an architecture
+_MOST_BITS = 10_000  # of a whole number in TOML, which promises 64
 _BAD: Any = object()  # in place of a value that cannot be used; what is wrong has been listed
 
 
@@ -54,10 +55,26 @@ def read_toml(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]
     except UnicodeDecodeError as error:
         raise ConfigError(f"recipe {path} is not UTF-8 (byte {error.start})") from error
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"recipe {path} is not TOML: {error}") from error
+        values = _parsed(text)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"recipe {path} is not TOML: {reason}") from error
     return apply_overrides(values, overrides)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """TOML; a `ValueError` for numbers too long to be shown in a message, in any notation."""
+    values = tomllib.loads(text)
+    rest: list[Any] = [values]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest += value.values()
+        elif isinstance(value, list):
+            rest += value
+        elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise ValueError(f"a whole number of {value.bit_length()} bits")
+    return values
 
 
 def apply_overrides(values: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
@@ -172,8 +189,8 @@ def _copy(value: Any) -> Any:
 
 def _parse_value(raw: str) -> Any:
     try:
-        return tomllib.loads(f"value = {raw}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
+        return _parsed(f"value = {raw}")["value"]
+    except (ValueError, RecursionError, KeyError):
         return raw
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sumfit.config import apply_overrides, read_toml
 from sumfit.data.readers import read_rows
-from sumfit.errors import DataFormatError, ModelFormatError
+from sumfit.errors import ConfigError, DataFormatError, ModelFormatError
 from sumfit.text import Tokenizer
 
 
@@ -50,3 +51,22 @@ def test_a_vocabulary_of_gaps_or_of_no_bytes_is_a_model_error(
     )
     with pytest.raises(ModelFormatError, match=reason):
         _ = Tokenizer(json.dumps(values)).piece_bytes
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("9" * 5000, "4300 digits"),
+        ("0x" + "f" * 5000, "a whole number of 20000 bits"),
+        ("[[1], [0x" + "f" * 5000 + "]]", "a whole number of 20000 bits"),
+        ("[" * 5000 + "]" * 5000, "nested too deeply"),
+    ],
+)
+def test_values_of_a_recipe_that_python_cannot_take_are_a_config_error(
+    tmp_path: Path, value: str, reason: str
+) -> None:
+    """Long numbers were a ValueError, on reading or when a message was to show them."""
+    (tmp_path / "recipe.toml").write_text(f"x = {value}\n")
+    with pytest.raises(ConfigError, match=rf"recipe\.toml is not TOML: .*{reason}"):
+        read_toml(tmp_path / "recipe.toml")
+    assert apply_overrides({}, [f"x={value}"]) == {"x": value}  # a string, as all that is not TOML

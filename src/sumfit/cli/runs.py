@@ -221,7 +221,7 @@ class ModelRunner:
     @cached_property
     def lexicon(self) -> frozenset[str] | None:
         """Words that the model knows, for the rate of unknown words; ``None`` if it has no list."""
-        file = self.summarizer.model.path / LEXICON
+        file = self.summarizer.model.files.path(LEXICON)
         return load_lexicon(file) if file.exists() else None
 
     def __enter__(self) -> ModelRunner:
