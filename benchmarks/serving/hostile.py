@@ -49,7 +49,7 @@ _HOSTILE_ADDRESS = ("127.0.0.66", 0)
 _PATIENCE_S = 90.0  # how long a client goes on sending a request again
 _HOSTILE_S = 40.0  # most that a hostile exchange takes
 # A search that is cut off by the clock may differ from the library's own answer.
-_FLAGS = "--queue-size 2048 --time-limit 60 --search-time-limit 10".split()
+_FLAGS = "--queue-size 2048 --time-limit 60 --search-time-limit 5".split()
 _HEAD = "POST /v1/summarize HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
 _LEAD = "Engineers closed the old harbour bridge on Tuesday after an inspection. "
 
@@ -405,6 +405,7 @@ def measure(
             finally:
                 stop_server(server.process)
             report[name] = {**report_of(results), "kills": server.n_kills}
+            print(json.dumps({name: report[name]}), file=sys.stderr)
     report["wrong_or_lost"] = sum(report[name]["wrong_or_lost"] for name in runs)
     for name in ("with_hostile", "with_hostile_and_kills"):
         times = report[name]["latency"]["p99_ms"] / report["alone"]["latency"]["p99_ms"]

@@ -309,7 +309,11 @@ def test_one_client_fills_its_part_of_the_queue_and_no_more() -> None:
     asyncio.run(scenario())
 
 
-def test_a_client_whose_texts_take_long_gets_small_batches_of_its_own() -> None:
+def test_a_client_whose_texts_take_long_gets_small_batches_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sumfit.serving.batching._BATCH_S", 0.5)
+
     async def scenario() -> None:
         run = Recorder()
 

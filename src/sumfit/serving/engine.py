@@ -21,7 +21,7 @@ from sumfit.serving.schemas import LENGTH_FIELDS
 __all__ = ["SummarizerLike", "graph_work", "limits_works", "reply_of", "run_works", "text_works"]
 
 _MOST_LIMITS = 32  # of one text in one call, and so most that nobody else can have a turn
-_MOST_CALL_S = 8.0  # of the searches for them together
+_MOST_CALL_S = 16.0  # of the searches for them together
 _LEAST_S = 0.01  # of a search whose time is up; its result is thrown away
 
 
