@@ -87,10 +87,8 @@ class CompiledConstraints:
             classify(rules, ids, scratch, kinds, joins)
             return kinds, joins
         kinds = self.usual_kinds[ids]
-        # the source can only add words (a piece that is one, and begins longer ones, stays so), and
-        # say which may come last
-        is_last_word = np.isin(rules.pieces.fold_plus[ids], rules.words.never_last)
-        rest = np.flatnonzero((kinds < 0) | (kinds > 1) | is_last_word)
+        # the source can only add words: a piece that is one, and begins longer ones, stays so
+        rest = np.flatnonzero((kinds < 0) | (kinds > 1))
         found = np.zeros(rest.size, dtype=np.int64)
         classify(rules, ids[rest], scratch, found, np.zeros(rest.size, dtype=np.bool_))
         kinds[rest] = found

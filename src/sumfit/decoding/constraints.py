@@ -50,7 +50,7 @@ from sumfit.decoding.piece_tables import (
 from sumfit.decoding.punctuation import script_mask
 from sumfit.errors import ConstraintError
 from sumfit.text.function_words import FUNCTION_WORDS
-from sumfit.text.surface import fillers_of
+from sumfit.text.surface import FILLERS, fillers_of
 
 if TYPE_CHECKING:
     from sumfit.text import Tokenizer
@@ -247,7 +247,7 @@ class Constraints:
             joint_starts=joints.starts,
             joints=joints.whole,
             function_words=word_hashes(frozenset(function_words)),
-            never_last=word_hashes(NEVER_LAST | fillers_of(source_text)),
+            never_last=_never_last(source_text),
             seldom_last=word_hashes(SELDOM_LAST),
         )
 
@@ -311,6 +311,18 @@ def _no_words() -> Lexicon:
     return Lexicon.from_words(())
 
 
+def _never_last(source_text: str) -> State:
+    """Hashes of the words that end no text, fillers that the source lacks among them."""
+    hashes = _filler_hashes()
+    fillers = [hashes[word] for word in fillers_of(source_text)]
+    return np.sort(np.concatenate([word_hashes(NEVER_LAST), np.array(fillers, dtype=np.int64)]))
+
+
+@functools.cache
+def _filler_hashes() -> dict[str, int]:
+    return {word: fold_hash(word) for word in FILLERS}
+
+
 def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
     """What may follow each piece when the source adds nothing; once per lexicon and switches."""
     key = (rules.whole_words, rules.complete_end, rules.final_stop)
@@ -331,6 +343,8 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
         scratch = np.zeros(int(FIELDS) + 2, dtype=np.int64)
         joins = np.zeros(n_pieces, dtype=np.bool_)
         classify(bare, np.arange(n_pieces, dtype=np.int64), scratch, kinds, joins)
+        is_filler = np.isin(rules.pieces.fold_plus, word_hashes(FILLERS))
+        kinds[is_filler & (kinds >= 0)] = 2  # what ends with them, the source says: look again
         places.usual_kinds[key] = kinds
     return kinds
 

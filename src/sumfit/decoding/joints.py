@@ -47,23 +47,27 @@ def joints_of(source: str) -> Joints:
     Returns:
         The joints, those of English contractions included.
     """
-    starts, whole = set(_contractions()), set()
+    starts: set[int] = set()
+    whole: set[int] = set()
     for left, marks, right in junctions(source[:_MOST_READ]):
         start = _pair(_hash(left), _hash(marks))
         starts.add(start)
         if right:
             whole.add(_pair(start, _hash(right)))
-    return Joints(_sorted(starts), _sorted(whole))
+    known, hashes = _contractions()
+    starts -= known
+    if starts:
+        hashes = np.sort(np.concatenate([hashes, _sorted(starts)]))
+    return Joints(hashes, _sorted(whole))
 
 
 @lru_cache(maxsize=1)
-def _contractions() -> frozenset[int]:
+def _contractions() -> tuple[frozenset[int], Int64Array]:
     pairs = itertools.chain.from_iterable(
         itertools.product(words, clitics) for words, clitics in CONTRACTIONS
     )
-    return frozenset(
-        _pair(_hash(word), _hash(mark + clitic)) for word, clitic in pairs for mark in "'’"
-    )
+    found = {_pair(_hash(word), _hash(mark + clitic)) for word, clitic in pairs for mark in "'’"}
+    return frozenset(found), _sorted(found)
 
 
 @lru_cache(maxsize=65536)
