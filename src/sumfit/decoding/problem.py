@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
 from sumfit.decoding.kernels.words import best_words
 from sumfit.decoding.marginal import best_path, marginal_log_probs
@@ -146,6 +147,7 @@ def as_hypotheses(
     *,
     log_probs: npt.NDArray[np.float64] | None = None,
     with_path: bool = False,
+    deadline: Deadline | None = None,
 ) -> list[Hypothesis]:
     """Score finished sequences exactly, best first, ties by token ids.
 
@@ -154,6 +156,7 @@ def as_hypotheses(
         sequences: Different sequences of vocabulary ids, each within the budget.
         log_probs: Their exact natural-log probabilities, if known already.
         with_path: Fill in the best path of each.
+        deadline: Once it is over, no more paths are looked for.
 
     Returns:
         Hypotheses with exact ``log_prob`` and ``score = log_prob`` plus bonus, without a
@@ -166,6 +169,9 @@ def as_hypotheses(
     for words, log_prob in zip(sequences, log_probs.tolist(), strict=True):
         if log_prob > -np.inf:
             cost = problem.cost_of(words)
+            if with_path and deadline is not None and deadline.is_over:
+                deadline.stop()
+                with_path = False
             found.append(
                 Hypothesis(
                     words=words,

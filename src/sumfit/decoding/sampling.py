@@ -8,7 +8,7 @@ that are no candidates of the graph are never drawn.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ MAX_OVERLAP = 0.5
 """Most that two members of a diverse list may share, by `overlap`."""
 
 _ROUNDS = 20  # batches of draws before `sample` settles for fewer different sequences
+_AT_ONCE = 32  # draws between two looks at the clock
 _POOL = 50  # draws per wanted member of a diverse list
 
 
@@ -113,6 +114,23 @@ class PathSampler:
             )
         ]
 
+    def draws(self, n: int) -> Iterator[tuple[int, ...]]:
+        """Draw independent sequences, a few at a time, until the time is over.
+
+        Args:
+            n: How many at most.
+
+        Yields:
+            Vocabulary ids of each.
+        """
+        deadline = self.problem.options.running
+        for begin in range(0, n, _AT_ONCE):
+            if begin and deadline.is_over:
+                deadline.stop()
+                return
+            for words, _ in self.draw(min(_AT_ONCE, n - begin)):
+                yield words
+
     def _mass(
         self, cost: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -145,18 +163,12 @@ def sample(dag: DAG, *, options: DecodeOptions) -> NBest:
     sampler = PathSampler(dag, options)
     drawn: dict[tuple[int, ...], None] = {}
     n_draws = 0
-    for _ in range(_ROUNDS):
-        for words, _ in sampler.draw(options.n_best):
-            n_draws += 1
-            drawn.setdefault(words)
-            if len(drawn) == options.n_best:
-                break
+    for words in sampler.draws(_ROUNDS * options.n_best):
+        n_draws += 1
+        drawn.setdefault(words)
         if len(drawn) == options.n_best:
             break
-        if options.running.is_over:
-            options.running.stop()
-            break
-    found = as_hypotheses(sampler.problem, list(drawn), with_path=True)
+    found = as_hypotheses(sampler.problem, list(drawn), with_path=True, deadline=options.running)
     return NBest(tuple(found), method="sample", n_expanded=n_draws)
 
 
@@ -217,9 +229,9 @@ def diverse(dag: DAG, *, options: DecodeOptions) -> NBest:
     options = options.begin()
     best = seqmap(dag, options=options.replace(n_best=1))
     sampler = PathSampler(dag, options)
-    drawn = dict.fromkeys(words for words, _ in sampler.draw(_POOL * options.n_best))
+    drawn = dict.fromkeys(sampler.draws(_POOL * options.n_best))
     drawn.pop(best.best.words, None)
-    others = as_hypotheses(sampler.problem, list(drawn), with_path=True)
+    others = as_hypotheses(sampler.problem, list(drawn), with_path=True, deadline=options.running)
     pool = sorted((best.best, *others), key=lambda item: (-item.score, item.words))
     taken = pick_diverse(pool, options.n_best)
     return NBest(taken, method="diverse", n_expanded=best.n_expanded)

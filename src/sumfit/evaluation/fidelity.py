@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 
 from sumfit.errors import DataFormatError, InputError
@@ -213,8 +214,7 @@ def unsupported_numbers(summary: str, source: str) -> tuple[str, ...]:
     Returns:
         The numbers as the summary writes them.
     """
-    known = {_digits(match) for match in _NUMBER.findall(source)}
-    known |= {_SPELLED[word] for word in split_words(source) if word in _SPELLED}
+    known = _numbers_of(source)
     return tuple(match for match in _NUMBER.findall(summary) if _digits(match) not in known)
 
 
@@ -242,7 +242,7 @@ def unsupported_names(summary: str, source: str) -> tuple[str, ...]:
     long_words = [word for word in words[1:] if len(word) > 3]
     if sum(word[0].isupper() for word in long_words) * 2 > len(long_words) >= 4:
         return ()
-    known = set(split_words(source))
+    known = _words_of(source)
     return tuple(
         word
         for word in judged
@@ -305,6 +305,18 @@ def _source_rates(
         _share([bool(unsupported_numbers(text, source)) for text, source in pairs]),
         _share([bool(unsupported_names(text, source)) for text, source in pairs]),
     )
+
+
+# A source is compared with many candidates, one after the other.
+@lru_cache(maxsize=4)
+def _words_of(source: str) -> frozenset[str]:
+    return frozenset(split_words(source))
+
+
+@lru_cache(maxsize=4)
+def _numbers_of(source: str) -> frozenset[str]:
+    written = {_digits(match) for match in _NUMBER.findall(source)}
+    return frozenset(written | {_SPELLED[word] for word in _SPELLED if word in _words_of(source)})
 
 
 def _share(verdicts: Sequence[bool]) -> float:
