@@ -55,6 +55,7 @@ class Candidate:
             `sumfit.rerank.graph`; NaN where no reranker asked for it.
         is_extra: It was listed only because so many were asked for, and a reranker leaves it
             behind all others, so that the first summary is the same however many are wanted.
+        choice_score: What the scorer chose by, nats; ``None`` where it did not choose.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Candidate:
     rank: int
     expected_f1: float = float("nan")
     is_extra: bool = False
+    choice_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,10 @@ class Summary:
             only the baselines without length control do that.
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
             return another).
+        chosen_by: What put this one first: ``"graph"``, the score that the certificate is about;
+            ``"scorer"``, the model's reader of whole candidates; else the reranker's name.
+        choice_score: What the scorer chose by, nats, to compare with the alternatives' alone;
+            ``None`` where it did not choose.
         unfinished: ``time_limit_s`` or ``max_expansions`` ended the search, longer lists of
             candidates or the reranking early: with more, another summary may come out.
         faithful: Whether its numbers and capitalised names are all in the source; ``None`` where
@@ -160,6 +166,8 @@ class Summary:
     origin: str = "model"
     truncated: bool = False
     rank: int = 0
+    chosen_by: str = "graph"
+    choice_score: float | None = None
     unfinished: bool = False
     faithful: bool | None = None
     bonus: float = 0.0

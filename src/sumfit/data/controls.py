@@ -70,6 +70,7 @@ class ControlDraw:
         self._length_ids = np.array(controls.lengths, dtype=np.int64)
         n_chars = [len(piece.decode("utf-8", "ignore")) for piece in tokenizer.piece_bytes]
         self._piece_chars = np.array(n_chars, dtype=np.int64)
+        self._starts_word = tokenizer.starts_word.astype(np.int64)
 
     def before(
         self,
@@ -93,6 +94,7 @@ class ControlDraw:
         told_style = rng.random(n_items) < options.style_share
         told_length = rng.random(n_items) < options.length_share
         n_chars = np.where(target_ids != 0, self._piece_chars[target_ids], 0).sum(axis=1)
+        n_chars -= self._starts_word[target_ids[:, 0]]  # the first space is no part of a summary
         limit = n_chars * rng.uniform(1.0, options.room, n_items)
         length_ids = self._length_ids[np.searchsorted(LENGTHS, limit)]
         pieces = np.stack(

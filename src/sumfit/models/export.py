@@ -8,6 +8,11 @@ Outputs: ``top_ids`` int64 ``(B, S, M)``, ``cand_logp`` ``(B, S, S*M + P)``, ``o
 ``(B, S)``, ``link_logp`` ``(B, S, S)``, float32, natural logs, ``-inf`` where a link is impossible.
 With ``P`` pinned words also ``pinned_ids`` int64 ``(P,)``: they are always the same, and the last
 ``P`` columns of ``cand_logp`` are theirs.
+
+The graph of a network with a scorer has one more input, ``row_ids`` int64 ``(R,)``, and two more
+outputs: ``rows`` ``(R, D)``, the embeddings of these words, which the scorer's own file
+(`sumfit.models.export_scorer`) so need not hold again, and ``memory`` ``(B, T, D)``, the encoded
+source.
 """
 
 from __future__ import annotations
@@ -67,13 +72,17 @@ def export_onnx(
     write = GraphWriter(is_int8=precision == "int8")
     network = _Network(write, model)
     memory, source_mask = network.encode()
+    has_scorer = model.config.n_scorer_layers > 0
+    if has_scorer:
+        write.node("Identity", [memory], name="memory")
+        write.node("Identity", [network.rows()], name="rows")
     hidden = network.decode(memory, source_mask)
     network.write_words(hidden, words_per_vertex, pinned_ids)
     network.write_links(hidden)
     write.save(
         path,
-        inputs=_inputs(),
-        outputs=_outputs(has_pinned=len(pinned_ids) > 0),
+        inputs=_inputs(has_scorer=has_scorer),
+        outputs=_outputs(has_pinned=len(pinned_ids) > 0, has_scorer=has_scorer),
         about={"format": "sumfit-onnx-1", "precision": precision},
     )
 
@@ -101,6 +110,10 @@ class _Network(BlockWriter):
             x = self.self_attend(x, mask, f"encoder.{index}", block)
             x = self.feed_forward(x, f"encoder.{index}", block)
         return x, mask
+
+    def rows(self) -> str:
+        """Return ``(R, D)`` embeddings of the words asked for."""
+        return self.write.lookup("row_ids", _WORDS, self.model.embedding.weight)
 
     def decode(self, memory: str, source_mask: str) -> str:
         """Return ``(B, S, D)`` vertex states."""
@@ -207,14 +220,17 @@ class _Network(BlockWriter):
         )
 
 
-def _inputs() -> list[Any]:
-    return [
+def _inputs(*, has_scorer: bool) -> list[Any]:
+    inputs = [
         helper.make_tensor_value_info("source_ids", TensorProto.INT64, ["B", "T"]),
         helper.make_tensor_value_info("vertex_mask", TensorProto.BOOL, ["B", "S"]),
     ]
+    if has_scorer:
+        inputs.append(helper.make_tensor_value_info("row_ids", TensorProto.INT64, ["R"]))
+    return inputs
 
 
-def _outputs(*, has_pinned: bool) -> list[Any]:
+def _outputs(*, has_pinned: bool, has_scorer: bool) -> list[Any]:
     shapes = {
         "top_ids": ["B", "S", "M"],
         "cand_logp": ["B", "S", "S*M + P" if has_pinned else "S*M"],
@@ -223,6 +239,8 @@ def _outputs(*, has_pinned: bool) -> list[Any]:
     }
     if has_pinned:
         shapes["pinned_ids"] = ["P"]
+    if has_scorer:
+        shapes |= {"memory": ["B", "T", "D"], "rows": ["R", "D"]}
     kinds = {"top_ids": TensorProto.INT64, "pinned_ids": TensorProto.INT64}
     return [
         helper.make_tensor_value_info(name, kinds.get(name, TensorProto.FLOAT), shape)

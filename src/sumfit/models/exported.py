@@ -29,7 +29,8 @@ from sumfit.models.onnx_files import check_self_contained
 __all__ = ["GRAPH_FILES", "exported_file", "exported_weights"]
 
 GRAPH_FILES = ("model.fp32.onnx", "model.onnx")  # the exact one first
-_INPUTS = ("source_ids", "vertex_mask")
+_INPUTS = ("source_ids", "vertex_mask", "row_ids")
+_SCORER_FILES = {"model.fp32.onnx": "scorer.fp32.onnx", "model.onnx": "scorer.onnx"}
 _LARGEST_ERROR = 0.02  # of a vertex input, root mean square; int8 word rows give about 0.001
 _ROUNDS = 400
 # Weights of staying near the source's norm and the stored rows, where the tables leave them open.
@@ -81,6 +82,22 @@ def exported_weights(path: str | os.PathLike[str], config: DATConfig) -> dict[st
             weights |= _block(constants, f"{stack}.{index}", config.width)
     weights |= _links(constants, config)
     weights |= _vertex_entry(constants, weights, config)
+    if config.n_scorer_layers:
+        weights |= _scorer(Path(path), config)
+    return weights
+
+
+def _scorer(graph: Path, config: DATConfig) -> dict[str, Tensor]:
+    """The weights of the scorer, from its own file beside the graph's."""
+    constants = _Constants(graph.with_name(_SCORER_FILES.get(graph.name, "scorer.onnx")))
+    position = torch.zeros(config.max_vertices, config.width)
+    stored = constants.plain("position")[: config.max_vertices]
+    position[: len(stored)] = stored
+    weights = {"scorer_entry.position.weight": position}
+    for part in ("weight", "bias"):
+        weights[f"scorer_entry.norm.{part}"] = constants.plain(f"norm.{part}")
+    for index in range(config.n_scorer_layers):
+        weights |= _block(constants, f"scorer.{index}", config.width)
     return weights
 
 
@@ -99,7 +116,8 @@ class _Constants:
             graph = onnx.load(path).graph
         except Exception as error:  # protobuf's own error classes
             raise ModelFormatError(f"{path} is damaged ({error}); copy the model again") from error
-        extra = [value.name for value in graph.input if value.name not in _INPUTS]
+        known = (*_INPUTS, "words", "places", "sees", "memory")
+        extra = [value.name for value in graph.input if value.name not in known]
         if extra:  # the network reads more than this architecture, whatever its constants say
             raise IncompatibleModelError(
                 f"{path} asks for {', '.join(extra)}, which this version of sumfit does not give; "

@@ -28,22 +28,25 @@ class BlockWriter:
         self.write = write
         self.n_heads = n_heads
 
-    def self_attend(self, x: str, mask: str, name: str, block: Block) -> str:
+    def self_attend(
+        self, x: str, mask: str, name: str, block: Block, *, attention_bias: str = ""
+    ) -> str:
         """Write attention to the rows of the same item, with residual sum and norm.
 
         Args:
             x: ``(B, S, D)`` states.
-            mask: ``(B, S)`` int32, 1 = real.
+            mask: ``(B, S)`` int32, 1 = real; empty for all.
             name: Prefix of its constants.
             block: The block.
+            attention_bias: ``(B, H, S, S)`` added to the scores; empty for nothing.
 
         Returns:
             ``(B, S, D)`` states.
         """
         packed = self.write.product(x, f"{name}.self_qkv", block.self_qkv.weight)
         query, key, value = self.write.node("Split", [packed], n_outputs=3, axis=-1, num_outputs=3)
-        bias = self.write.constant(f"{name}.self_qkv.bias", block.self_qkv.bias)
-        mixed = self._attention(query, key, value, bias, mask)
+        bias = self.write.vector(f"{name}.self_qkv.bias", block.self_qkv.bias)
+        mixed = self._attention(query, key, value, bias, mask, attention_bias)
         return self._add(x, mixed, f"{name}.self", block.self_out, block.self_norm)
 
     def cross_attend(self, x: str, memory: str, source_mask: str, name: str, block: Block) -> str:
@@ -52,7 +55,7 @@ class BlockWriter:
         Args:
             x: ``(B, S, D)`` states.
             memory: ``(B, T, D)`` encoded source.
-            source_mask: ``(B, T)`` int32, 1 = real.
+            source_mask: ``(B, T)`` int32, 1 = real; empty for all.
             name: Prefix of its constants.
             block: The block.
 
@@ -63,7 +66,7 @@ class BlockWriter:
         packed = self.write.product(memory, f"{name}.cross_kv", block.cross_kv.weight)
         key, value = self.write.node("Split", [packed], n_outputs=2, axis=-1, num_outputs=2)
         bias = torch.cat([block.cross_q.bias, block.cross_kv.bias])
-        bias_name = self.write.constant(f"{name}.cross.bias", bias)
+        bias_name = self.write.vector(f"{name}.cross.bias", bias)
         mixed = self._attention(query, key, value, bias_name, source_mask)
         return self._add(x, mixed, f"{name}.cross", block.cross_out, block.cross_norm)
 
@@ -79,7 +82,7 @@ class BlockWriter:
             ``(B, S, D)`` states.
         """
         inner = self.write.product(x, f"{name}.ffn_in", block.ffn_in.weight)
-        bias = self.write.constant(f"{name}.ffn_in.bias", block.ffn_in.bias)
+        bias = self.write.vector(f"{name}.ffn_in.bias", block.ffn_in.bias)
         inner = self.write.op("BiasGelu", inner, bias, domain=MICROSOFT)
         return self._add(x, inner, f"{name}.ffn", block.ffn_out, block.ffn_norm)
 
@@ -94,11 +97,13 @@ class BlockWriter:
         Returns:
             ``(..., D)`` rows.
         """
-        weight = self.write.constant(f"{name}.weight", norm.weight)
-        bias = self.write.constant(f"{name}.bias", norm.bias)
+        weight = self.write.vector(f"{name}.weight", norm.weight)
+        bias = self.write.vector(f"{name}.bias", norm.bias)
         return self.write.op("LayerNormalization", x, weight, bias, axis=-1, epsilon=norm.eps)
 
-    def _attention(self, query: str, key: str, value: str, bias: str, mask: str) -> str:
+    def _attention(
+        self, query: str, key: str, value: str, bias: str, mask: str, attention_bias: str = ""
+    ) -> str:
         return self.write.op(
             "MultiHeadAttention",
             query,
@@ -106,6 +111,7 @@ class BlockWriter:
             value,
             bias,
             mask,
+            *([attention_bias] if attention_bias else []),
             domain=MICROSOFT,
             num_heads=self.n_heads,
         )
@@ -118,5 +124,5 @@ class BlockWriter:
         """
         write = self.write
         product = write.product(inner, f"{name}.out", linear.weight)
-        product = write.op("Add", product, write.constant(f"{name}.out.bias", linear.bias))
+        product = write.op("Add", product, write.vector(f"{name}.out.bias", linear.bias))
         return self.norm(write.op("Add", product, x), f"{name}.norm", norm)

@@ -43,6 +43,7 @@ class GraphWriter:
         self.is_int8 = is_int8
         self._nodes: list[Any] = []
         self._constants: dict[str, Any] = {}
+        self._vectors: dict[str, str] = {}
         self._quantised_rows: dict[str, tuple[str, str]] = {}
 
     def node(
@@ -106,6 +107,24 @@ class GraphWriter:
             self._constants[name] = numpy_helper.from_array(np.array(array, order="C"), name)
         return name
 
+    def vector(self, name: str, values: npt.ArrayLike | Tensor) -> str:
+        """Store a vector of numbers, in half precision where weights are int8.
+
+        Args:
+            name: Name of the constant.
+            values: The numbers.
+
+        Returns:
+            Name of the float32 vector; onnxruntime casts it once, when the session loads.
+        """
+        array = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+        if not self.is_int8:
+            return self.constant(name, np.asarray(array, dtype=np.float32))
+        if name not in self._vectors:
+            stored = self.constant(name, np.asarray(array, dtype=np.float16))
+            self._vectors[name] = self.op("Cast", stored, to=TensorProto.FLOAT)
+        return self._vectors[name]
+
     def ints(self, *values: int) -> str:
         """Store a vector of int64.
 
@@ -160,7 +179,7 @@ class GraphWriter:
             return self.op("MatMul", x, self.constant(name, array.T))
         values, scale = quantise(array)
         return self._int8_product(
-            x, self.constant(name, values.T), self.constant(f"{name}.scale", scale)
+            x, self.constant(name, values.T), self.vector(f"{name}.scale", scale)
         )
 
     def lookup(self, ids: str, name: str, table: Tensor) -> str:
@@ -179,7 +198,7 @@ class GraphWriter:
             return self.op("Gather", self.constant(name, array), ids)
         values, scale = quantise(array)
         rows = self.op("Gather", self.constant(name, values), ids)
-        row_scale = self.op("Gather", self.constant(f"{name}.scale", scale), ids)
+        row_scale = self.op("Gather", self.vector(f"{name}.scale", scale), ids)
         whole = self.op("Cast", rows, to=TensorProto.FLOAT)
         return self.op("Mul", whole, self.op("Unsqueeze", row_scale, self.ints(-1)))
 
@@ -197,12 +216,12 @@ class GraphWriter:
         """
         array = table.detach().cpu().numpy().astype(np.float32)
         mask = np.where(np.arange(len(array)) < n_special, -np.inf, 0.0).astype(np.float32)
-        bias = self.constant(f"{name}.mask", mask)
+        bias = self.vector(f"{name}.mask", mask)
         if self.is_int8:
             values, scale = quantise(array)
             # Turned once, when the session loads: the file holds the table once.
             weight = self.op("Transpose", self.constant(name, values), perm=[1, 0])
-            return self._int8_product(x, weight, self.constant(f"{name}.scale", scale), bias)
+            return self._int8_product(x, weight, self.vector(f"{name}.scale", scale), bias)
         flat = self.op("Reshape", x, self.ints(-1, array.shape[1]))
         logits = self.op("Gemm", flat, self.constant(name, array), bias, transB=1)
         shape = self.op("Concat", self.op("Shape", x, end=2), self.ints(len(array)), axis=0)

@@ -27,6 +27,7 @@ from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest, resolve_budget
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
+from sumfit.pipeline.choosing import AUTO, Chooser, chosen
 from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options, check_profile
@@ -34,13 +35,15 @@ from sumfit.pipeline.reranking import RerankerCache
 from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
-from sumfit.runtime import Backend, GraphRequest, ModelDirectory
+from sumfit.runtime import Backend, GraphRequest, ModelDirectory, Prediction
+from sumfit.text.controls import N_CONTROLS
 from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.text.surface import Surface
 
 __all__ = ["Engine"]
 
+_CHARACTERS_PER_UNIT = {"tokens": 4.2, "words": 6.0}  # about 1 for every other unit
 _PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
 _PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
@@ -98,21 +101,24 @@ class Engine:
         prepared = [item for _, _, item in parts]
         wanted = [item.graph for item in prepared if item.graph is not None]
         started = time.perf_counter()
-        graphs = iter(self.backend.graphs(wanted) if wanted else [])
+        predicted = iter(self.backend.predictions(wanted) if wanted else [])
         forward_s = (time.perf_counter() - started) / max(1, len(wanted))
-        dags = [next(graphs) if item.graph is not None else None for item in prepared]
+        predictions = [next(predicted) if item.graph is not None else None for item in prepared]
+        dags = [one.dag if one is not None else None for one in predictions]
         started = time.perf_counter()
         together = self._on_device(prepared, dags, options)
         decode_s = (time.perf_counter() - started) / max(1, len(together))
         results: list[dict[int, Summary]] = [{} for _ in jobs]
-        for row, ((number, places, item), dag) in enumerate(zip(parts, dags, strict=True)):
+        for row, ((number, places, item), prediction) in enumerate(
+            zip(parts, predictions, strict=True)
+        ):
             early = {0: together[row]} if row in together else None
             timings = {
                 "encode": item.encode_s,
-                "forward": forward_s if dag else 0.0,
+                "forward": forward_s if prediction else 0.0,
                 "decode": decode_s if early else 0.0,
             }
-            found = self.finish(item, dag, options, timings, early)
+            found = self.finish(item, prediction, options, timings, early)
             results[number] |= zip(places, found, strict=True)
         return [[by_place[place] for place in sorted(by_place)] for by_place in results]
 
@@ -140,7 +146,7 @@ class Engine:
             try:
                 request = self.request(length, source)
                 if refusal is None and not self._is_kept(source, request, options):
-                    graph = self.graph_request(source, request)
+                    graph = self.graph_request(source, request, options)
                 requests.append(request)
             except SumfitError as error:  # a limit, or a unit of the caller's that fails
                 requests.append(error)
@@ -165,9 +171,14 @@ class Engine:
             text,
             tokenizer=self.model.tokenizer,
             profile=options.profile,
-            max_source=self.model.config.max_source,
+            max_source=self._max_source,
             clean=partial(self._clean, options=options),
         )
+
+    @property
+    def _max_source(self) -> int:
+        n_controls = N_CONTROLS if self.model.controls is not None else 0
+        return self.model.config.max_source - n_controls
 
     def _clean(self, text: str, options: Options) -> Cleaned:
         if not options.clean or options.profile != "natural":
@@ -192,30 +203,38 @@ class Engine:
         keywords: dict[str, object] = {"source": text, "tokenizer": self.model.tokenizer}
         return resolve_budget(**{**length, **keywords})  # type: ignore[arg-type]
 
-    def graph_request(self, source: Source, request: LengthRequest | None) -> GraphRequest:
-        """Choose the size of a text's graph, large enough for its limit.
+    def graph_request(
+        self, source: Source, request: LengthRequest | None, options: Options
+    ) -> GraphRequest:
+        """Choose the size of a text's graph, large enough for its limit, and what is told of it.
 
         Args:
             source: The text.
             request: Its length request, if it has one.
+            options: For the style.
 
         Returns:
             What to ask of the backend.
         """
-        n_pieces = 0
+        n_pieces, n_chars = 0, None
         if request is not None:
             longest = self._length(source, request)
             high = max(min(request.budget.high, longest), request.budget.low)
+            n_chars = math.ceil(high * _CHARACTERS_PER_UNIT.get(request.unit_name, 1.0))
             rate = _PIECES_PER_UNIT.get(request.unit_name, _PIECES_PER_CHARACTER)
             n_pieces = math.ceil(high * rate)
         shape = self.model.config.architecture
-        n_vertices = shape.n_vertices(len(source.ids), at_least=n_pieces + 2)
-        return GraphRequest(source.ids, n_vertices)
+        ids = source.ids
+        if self.model.controls is not None:
+            style = "" if options.style == "auto" or options.profile != "natural" else options.style
+            ids = (*self.model.controls.ids(style=style, n_chars=n_chars), *ids)
+        n_vertices = shape.n_vertices(len(ids), at_least=n_pieces + 2)
+        return GraphRequest(ids, n_vertices)
 
     def finish(
         self,
         prepared: Prepared,
-        dag: DAG | None,
+        prediction: Prediction | None,
         options: Options,
         timings: Mapping[str, float],
         early: Mapping[int, list[Candidate]] | None = None,
@@ -224,7 +243,7 @@ class Engine:
 
         Args:
             prepared: The text.
-            dag: Its graph, ``None`` if no request needs one.
+            prediction: Its graph, ``None`` if no request needs one.
             options: The caller's options.
             timings: Seconds by stage so far.
             early: Candidates found already, by the place of their request.
@@ -234,8 +253,10 @@ class Engine:
         """
         source = prepared.source
         make = ResultMaker(source, options, self.model.tokenizer)
-        search, spent_s = None, 0.0
-        if source is not None and dag is not None:
+        search, chooser, spent_s = None, None, 0.0
+        if source is not None and prediction is not None:
+            dag = prediction.dag
+            chooser = self._chooser(source, prediction, options)
             started = time.perf_counter()
             labels = {item.label for item in self._good(prepared.requests)}
             label = labels.pop() if len(labels) == 1 else ""
@@ -258,7 +279,10 @@ class Engine:
                 else:
                     deadline = self._deadline(options, spent_s)
                     early_ = found.get(place)
-                    results.append(self._decoded(search, request, early_, make, timings, deadline))
+                    found_ = self._decoded(
+                        search, request, early_, make, timings, deadline, chooser
+                    )
+                    results.append(found_)
             except SumfitError as error:
                 results.append(make.failed(error, request))
         return results
@@ -310,19 +334,22 @@ class Engine:
         make: ResultMaker,
         timings: Mapping[str, float],
         deadline: Deadline,
+        chooser: Chooser | None,
     ) -> Summary:
         source, options = make.source, make.options
         assert source is not None
         if self._is_kept(source, request, options):
             return make.copied(request)
-        bonus, ranking = self._bonus(request, options), self._rerankers.ranking(options)
+        bonus = self._bonus(request, options)
+        ranking = chooser.ranking() if chooser else self._rerankers.ranking(options)
+        n_wanted = chooser.n_wanted(options) if chooser else self._rerankers.n_wanted(options)
         started = time.perf_counter()
         try:
             candidates = early or search.find(
                 request,
                 longest=self._length(source, request),
                 bonus=bonus,
-                n_wanted=self._rerankers.n_wanted(options),
+                n_wanted=n_wanted,
                 deadline=deadline,
                 ranking=ranking,
             )
@@ -334,6 +361,8 @@ class Engine:
                 return make.cut(request)
             raise
         decoded = time.perf_counter()
+        if chooser is not None and len(candidates) > 1 and not deadline.is_over:
+            candidates = [chosen(choice) for choice in chooser.order(candidates, source.read)]
         candidates = self._rerankers.order(
             candidates,
             source.read,
@@ -371,7 +400,8 @@ class Engine:
         }
         alone = (
             options.method != "seqmap"
-            or options.rerank is not None
+            or options.rerank not in (None, AUTO)
+            or self._uses_scorer(options)
             or options.faithful
             or options.n_best > 1
         )
@@ -437,6 +467,15 @@ class Engine:
         return Deadline(
             options.time_limit_s, options.max_expansions, spent_s=spent_s, clock=self._clock
         )
+
+    def _uses_scorer(self, options: Options) -> bool:
+        return self.backend.scorer is not None and Chooser.is_used(options)
+
+    def _chooser(self, source: Source, prediction: Prediction, options: Options) -> Chooser | None:
+        scorer = self.backend.scorer
+        if scorer is None or prediction.memory is None or not Chooser.is_used(options):
+            return None
+        return Chooser(scorer, prediction, source.ids)
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
         return length_bonus(options, self.model.config, request.unit_name)

@@ -65,25 +65,23 @@ class Prepared:
 
     @property
     def graph(self) -> GraphRequest | None:
-        """The largest of the graphs."""
-        wanted = [graph for graph in self.graphs if graph is not None]
-        return max(wanted, key=lambda graph: graph.n_vertices) if wanted else None
+        """The graph of all requests that need one (see `by_graph`)."""
+        return next((graph for graph in self.graphs if graph is not None), None)
 
     def by_graph(self) -> list[tuple[Prepared, list[int]]]:
         """Part the requests, so that each has the graph that it would have alone.
 
         Returns:
-            Jobs whose graphs are of one size, with the places of their requests; what needs no
-            graph goes with the first.
+            Jobs with one graph each, and the places of their requests; what needs no graph goes
+            with the first.
         """
-        sizes = [graph.n_vertices if graph else None for graph in self.graphs]
-        distinct = sorted({size for size in sizes if size is not None})
+        distinct = list(dict.fromkeys(graph for graph in self.graphs if graph is not None))
         if len(distinct) < 2:
-            return [(self, list(range(len(sizes))))]
+            return [(self, list(range(len(self.graphs))))]
         parts = []
-        for size in distinct:
-            taken = (None, size) if size == distinct[0] else (size,)
-            places = [place for place, own in enumerate(sizes) if own in taken]
+        for graph in distinct:
+            taken = (None, graph) if graph == distinct[0] else (graph,)
+            places = [place for place, own in enumerate(self.graphs) if own in taken]
             part = replace(
                 self,
                 requests=[self.requests[place] for place in places],

@@ -19,6 +19,7 @@ from sumfit.length.budget import whole_number
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.runtime import ModelConfig
 from sumfit.text.capitalization import CAPITALIZATIONS
+from sumfit.text.controls import STYLES
 
 __all__ = [
     "LENGTH_KEYWORDS",
@@ -44,6 +45,7 @@ _CHOICES = {
     "ending": (None, "eos", "any"),
     "profile": ("natural", "gigaword"),
     "capitalization": (None, *CAPITALIZATIONS),
+    "style": ("auto", *STYLES),
 }
 _SWITCHES = (
     "constraints",
@@ -73,9 +75,11 @@ class Options:
         n_best: Candidates wanted, 1 to 1000; the others come as ``alternatives``.
         near_doubles: Allow alternatives that differ from a better candidate in case, marks or a
             single word alone (see `sumfit.text.distinct`).
-        rerank: ``None``; ``"mbr"`` for minimum Bayes risk under the whole graph, ``"mbr-nbest"``
-            under an n-best list; the directory of a trained reranker; or ``"neural"`` for the
-            one in the model's own directory.
+        rerank: What chooses among the candidates: ``"auto"`` for the model's scorer, where it has
+            one, text is natural and the method exact; ``None`` for the most probable one, which
+            alone can be certified; ``"mbr"`` for minimum Bayes risk under the whole graph,
+            ``"mbr-nbest"`` under an n-best list; the directory of a trained reranker; or
+            ``"neural"`` for the one in the model's own directory.
         faithful: Of the candidates take the first whose numbers and capitalised names are all in
             the source; if none is, the first, whose ``faithful`` is then ``False``.
         method: Decoder, a name in `sumfit.decoding.METHODS`.
@@ -101,6 +105,9 @@ class Options:
         required: Words or phrases that must occur.
         source_numbers_only: Allow only numbers that occur in the source.
         source_names_only: Allow only capitalised names that occur in the source.
+        style: ``"news"``, ``"commit"``, ``"title"``, ``"subject"``, ``"synopsis"`` or ``"plain"``:
+            what the model is told to write, if it was trained to be told; ``"auto"`` leaves it to
+            the text.
         capitalization: ``"sentence"``: a capital at the beginning, others for names alone;
             ``"title"``: every word but small ones; ``"source"``: letters as the model writes them.
             ``None`` is sentence case, unless the source begins in lower case itself, or it is a
@@ -130,7 +137,7 @@ class Options:
 
     n_best: int = 1
     near_doubles: bool = False
-    rerank: str | None = None
+    rerank: str | None = "auto"
     faithful: bool = False
     method: str = "seqmap"
     ending: str | None = None
@@ -150,6 +157,7 @@ class Options:
     required: tuple[str, ...] = ()
     source_numbers_only: bool = False
     source_names_only: bool = False
+    style: str = "auto"
     capitalization: str | None = None
     on_infeasible: str = "error"
     keep_short: bool = True
@@ -162,6 +170,8 @@ class Options:
     seed: int | None = None
 
     def __post_init__(self) -> None:
+        if self.rerank == "none":
+            object.__setattr__(self, "rerank", None)
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
             if value not in allowed:

@@ -16,6 +16,7 @@ from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Candidate, Hypothesis
+from sumfit.pipeline.choosing import AUTO
 from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
@@ -54,7 +55,7 @@ class RerankerCache:
         Raises:
             SumfitError: If there is no such reranker, or it was made for another model.
         """
-        if rerank is None:
+        if rerank is None or rerank == AUTO:
             return None
         if isinstance(rerank, os.PathLike):
             rerank = os.fspath(rerank)

@@ -79,6 +79,8 @@ class ResultMaker:
                 gap=top.score - found.score + top.gap,
                 complete=ends_completely(candidate.text),
                 rank=candidate.rank,
+                chosen_by=self._chosen_by(candidate),
+                choice_score=candidate.choice_score,
                 bonus=bonus.per_token,
                 unit_bonus=bonus.per_unit,
                 words=found.words,
@@ -90,6 +92,12 @@ class ResultMaker:
             )
             alternatives = (summary, *alternatives)
         return summary
+
+    def _chosen_by(self, candidate: Candidate) -> str:
+        if candidate.choice_score is not None:
+            return "scorer"
+        rerank = self.options.rerank
+        return "graph" if rerank in (None, "auto") else str(rerank)
 
     def _chosen(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """As many candidates as the caller wants, of near-doubles the first."""

@@ -209,7 +209,7 @@ class Summarizer:
         length, options = split_keywords(keywords)
         source = self._engine.source(text, options)
         request = self._engine.request(length, source) if length else None
-        return self.backend.graphs([self._engine.graph_request(source, request)])[0]
+        return self.backend.graphs([self._engine.graph_request(source, request, options)])[0]
 
     def inspect(self, text: str, /, **keywords: Any) -> Inspection:
         """Summarise a text and show the graph behind the summary.
@@ -229,15 +229,15 @@ class Summarizer:
         length, options = split_keywords({**keywords, "keep_short": False})
         self._engine.check(length, options)
         prepared = self._engine.prepare(Job(text, [length]), options)
-        dag = self.backend.graphs([prepared.graph])[0] if prepared.graph else None
-        summary = self._engine.finish(prepared, dag, options, {})[0]
+        prediction = self.backend.predictions([prepared.graph])[0] if prepared.graph else None
+        summary = self._engine.finish(prepared, prediction, options, {})[0]
         if summary.error is not None:
             raise summary.error
         assert prepared.source is not None
-        assert dag is not None
+        assert prediction is not None
         return Inspection.of(
             summary,
-            dag=dag,
+            dag=prediction.dag,
             read=prepared.source.read,
             tokenizer=self.tokenizer,
             n_source=len(prepared.source.ids),

@@ -12,7 +12,7 @@ from sumfit.runtime.directory import (
     ModelDirectory,
     default_model_path,
 )
-from sumfit.runtime.graph import Backend, GraphRequest, fold
+from sumfit.runtime.graph import Backend, GraphRequest, Prediction, fold
 
 __all__ = [
     "LEXICON",
@@ -21,6 +21,7 @@ __all__ = [
     "GraphRequest",
     "ModelConfig",
     "ModelDirectory",
+    "Prediction",
     "default_model_path",
     "fold",
     "load_backend",

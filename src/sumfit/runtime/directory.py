@@ -25,6 +25,7 @@ from sumfit.errors import (
 from sumfit.models.config import FORMAT, DATConfig
 from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.text import Tokenizer
+from sumfit.text.controls import Controls
 from sumfit.unpacking import read_object
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class ModelConfig:
         scripts: Writing systems that it covered, such as ``Latin``; empty for any.
         languages: Languages that it covered, codes of ISO 639-1; empty for any.
         system: Kind of model: ``dat``, or a baseline's name.
+        has_controls: Whether it reads control pieces before a source, see `sumfit.text.controls`.
     """
 
     name: str
@@ -89,6 +91,7 @@ class ModelConfig:
     scripts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ("en",)
     system: str = "dat"
+    has_controls: bool = False
 
     def bonus_for(self, unit: str) -> float:
         """Score added per token when the limit counts ``unit``.
@@ -193,10 +196,34 @@ class ModelDirectory:
         most = self.files.unpacked(LEXICON, MOST_UNPACKED)
         return Lexicon.load(file, most_bytes=most) if file.exists() else None
 
+    @cached_property
+    def controls(self) -> Controls | None:
+        """The model's control pieces; ``None`` if it was trained without them."""
+        return Controls.of_tokenizer(self.tokenizer) if self.config.has_controls else None
+
     @property
     def own_reranker(self) -> Path | None:
         """Directory of the reranker that the model brings along; ``None`` if it brings none."""
         return self.files.folder(RERANKER)
+
+    def scorer_file(self, graph: Path) -> Path | None:
+        """The scorer that belongs to an exported network.
+
+        Args:
+            graph: The network's file.
+
+        Returns:
+            The ONNX file; ``None`` if the model has no scorer.
+
+        Raises:
+            ModelFormatError: If the model should have one and it is missing.
+        """
+        if not self.config.architecture.n_scorer_layers:
+            return None
+        file = graph.with_name(graph.name.replace("model", "scorer", 1))
+        if not file.is_file():
+            raise ModelFormatError(f"{file} is missing; copy or export the model again")
+        return file
 
     def graph_file(self, precision: str | None = None) -> Path:
         """The exported network.
@@ -292,6 +319,7 @@ def _read_config(file: Path) -> ModelConfig:
         scripts=_names(values, "scripts", file, default=()),
         languages=_names(values, "languages", file, default=("en",)),
         system=_field(values, "system", str, file, default="dat"),
+        has_controls=bool(_field(values, "controls", dict, file, default={})),
     )
 
 

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.errors import GraphError
 from sumfit.models.config import N_SPECIAL
+from sumfit.runtime.scorer import Scorer
 
-__all__ = ["Backend", "GraphRequest", "fold"]
+__all__ = ["Backend", "GraphRequest", "Prediction", "fold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,19 @@ class GraphRequest:
 
     source_ids: tuple[int, ...]
     n_vertices: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """What a network makes of one text.
+
+    Attributes:
+        dag: The graph.
+        memory: ``(T, D)`` float32 encoded source, for the model's scorer; ``None`` if it has none.
+    """
+
+    dag: DAG
+    memory: npt.NDArray[np.float32] | None = None
 
 
 class Backend(Protocol):
@@ -47,8 +61,15 @@ class Backend(Protocol):
     def batch_size(self) -> int:
         """How many items one call should hold; 1 where batches gain nothing."""
 
+    @property
+    def scorer(self) -> Scorer | None:
+        """Scores whole candidates; ``None`` if the model cannot."""
+
     def graphs(self, requests: list[GraphRequest]) -> list[DAG]:
         """Predict one graph per request, in order."""
+
+    def predictions(self, requests: list[GraphRequest]) -> list[Prediction]:
+        """Predict one graph per request, with what the scorer needs, in order."""
 
 
 def fold(

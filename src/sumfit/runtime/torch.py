@@ -29,9 +29,11 @@ from sumfit.length import LengthBudget, longest_pieces
 from sumfit.models.checkpoint import load_model
 from sumfit.models.config import N_SPECIAL
 from sumfit.models.dat import DAT, vertex_ids, vertex_mask
+from sumfit.models.exported import exported_file
 from sumfit.models.network import usable_device
 from sumfit.runtime.directory import ModelDirectory
-from sumfit.runtime.graph import GraphRequest, fold
+from sumfit.runtime.graph import GraphRequest, Prediction, fold
+from sumfit.runtime.scorer import Scorer
 
 __all__ = ["MOST_DEVICE_WORDS", "TorchBackend"]
 
@@ -80,6 +82,12 @@ class TorchBackend:
             if isinstance(module, nn.Linear):
                 module.to(_DTYPES[chosen])
         self._lock = threading.Lock()
+        self._scorer: Scorer | None = None
+        if self._network.config.n_scorer_layers:
+            graph = exported_file(model.path)
+            scorer = model.scorer_file(graph) if graph is not None else None
+            if scorer is not None:
+                self._scorer = Scorer(scorer, self._all_rows)
 
     @property
     def name(self) -> str:
@@ -99,25 +107,41 @@ class TorchBackend:
     def graphs(self, requests: list[GraphRequest]) -> list[DAG]:
         """Predict one graph per request, in order.
 
-        Texts of similar size share a call, so little is padded.
-
         Args:
             requests: Sources and graph sizes.
 
         Returns:
             The graphs.
         """
-        result: dict[int, DAG] = {}
+        return [prediction.dag for prediction in self.predictions(requests)]
+
+    @property
+    def scorer(self) -> Scorer | None:
+        """Scores whole candidates, on the CPU; ``None`` if the model cannot."""
+        return self._scorer
+
+    def predictions(self, requests: list[GraphRequest]) -> list[Prediction]:
+        """Predict one graph per request, with what the scorer needs, in order.
+
+        Texts of similar size share a call, so little is padded.
+
+        Args:
+            requests: Sources and graph sizes.
+
+        Returns:
+            The predictions.
+        """
+        result: dict[int, Prediction] = {}
         vocab_size = self._network.config.vocab_size
         with self._lock, torch.inference_mode():
             for places in self._calls(requests):
                 called = [requests[place] for place in places]
-                top_ids, cand_logp, other_logp, link_logp = self._kept(called)
+                top_ids, cand_logp, other_logp, link_logp, *memory = self._kept(called)
                 kept, n_listed = top_ids.shape[2], top_ids[0].size
                 for row, place in enumerate(places):
                     size = requests[place].n_vertices
                     columns = np.r_[: size * kept, n_listed : cand_logp.shape[2]]
-                    result[place] = fold(
+                    dag = fold(
                         top_ids=top_ids[row, :size],
                         cand_logp=cand_logp[row, :size, columns].T,
                         other_logp=other_logp[row, :size].copy(),
@@ -125,18 +149,28 @@ class TorchBackend:
                         vocab_size=vocab_size,
                         pinned_ids=self._pinned_ids,
                     )
+                    n_source = len(requests[place].source_ids)
+                    own = memory[0][row, :n_source] if memory else None
+                    result[place] = Prediction(dag, own)
         return [result[place] for place in range(len(requests))]
+
+    def _all_rows(self) -> npt.NDArray[np.float32]:
+        weight = self._network.embedding.weight.detach()
+        rows: npt.NDArray[np.float32] = weight.float().cpu().numpy()
+        return rows
 
     def _kept(self, requests: list[GraphRequest]) -> tuple[npt.NDArray[Any], ...]:
         """What `fold` reads, for a whole call: the host waits for the device once."""
-        logits, link_logp, _ = self._predict(requests)
+        logits, link_logp, _, memory = self._predict(requests)
         logits[:, :, :N_SPECIAL] = -torch.inf
         word_logp = logits.float().log_softmax(dim=-1)
         top_logp, top_ids = word_logp.topk(self._words_per_vertex, dim=-1)
         pinned = torch.from_numpy(self._pinned_ids).to(top_ids.device).expand(len(requests), -1)
         listed = torch.cat([top_ids.flatten(1), pinned], dim=1)
         cand_logp = torch.gather(word_logp, 2, listed[:, None].expand(-1, top_ids.shape[1], -1))
-        parts = (top_ids, cand_logp, top_logp[:, :, -1], link_logp.float())
+        parts = [top_ids, cand_logp, top_logp[:, :, -1], link_logp.float()]
+        if self._scorer is not None:
+            parts.append(memory.float())
         return tuple(part.cpu().numpy() for part in parts)
 
     def sequences(
@@ -179,7 +213,7 @@ class TorchBackend:
         pending = []
         with self._lock, torch.inference_mode():
             for places in self._calls(requests, at_once):
-                logits, link_logp, sizes = self._predict([requests[place] for place in places])
+                logits, link_logp, sizes, _ = self._predict([requests[place] for place in places])
                 batch = DAGBatch.from_scores(
                     logits,
                     link_logp,
@@ -226,8 +260,8 @@ class TorchBackend:
 
     def _predict(
         self, requests: list[GraphRequest]
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Word scores ``(B, S, V)`` before the softmax, link log-probabilities, graph sizes."""
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Word scores ``(B, S, V)`` before the softmax, links, graph sizes, encoded source."""
         lengths = np.array([len(item.source_ids) for item in requests])
         padded = np.zeros((len(requests), lengths.max()), dtype=np.int64)
         padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.fromiter(
@@ -244,7 +278,8 @@ class TorchBackend:
         with torch.autocast(self._device.type, dtype=dtype, enabled=dtype != torch.float32):
             memory, source_mask = self._network.encode(ids)
             hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
-            return F.linear(hidden, self._words), self._network.link_logp(hidden, mask), sizes
+            links = self._network.link_logp(hidden, mask)
+            return F.linear(hidden, self._words), links, sizes, memory
 
 
 def _power(n: int) -> int:

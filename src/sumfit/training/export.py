@@ -22,6 +22,7 @@ from sumfit.models.checkpoint import read_architecture, require_system, save_wei
 from sumfit.models.config import architecture_differences
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
+from sumfit.models.export_scorer import export_scorer
 from sumfit.models.manifest import write_manifest
 from sumfit.runtime import LEXICON, RERANKER
 from sumfit.text import Tokenizer
@@ -31,6 +32,7 @@ from sumfit.training.pieces import averaged_weights, require_directory
 __all__ = ["export_model"]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
+_SCORERS = {"int8": "scorer.onnx", "fp32": "scorer.fp32.onnx"}
 _PINNED_WORDS = 48
 # What the runtime reads; the recipe stays as the record of how the model was made.
 _FIELDS = (
@@ -120,6 +122,8 @@ def export_model(
                 pinned_ids=pinned_ids.tolist(),
                 precision=precision,
             )
+            if model.config.n_scorer_layers:
+                export_scorer(model, part / _SCORERS[precision], precision=precision)
         text = json.dumps(config, indent=2, ensure_ascii=False)
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
         if keep_weights:

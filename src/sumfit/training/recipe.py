@@ -327,8 +327,8 @@ class Recipe:
         problems += _risk_problems(self)
         if self.loss.scorer_weight and not self.model.n_scorer_layers:
             problems.append(
-                f"loss.scorer_weight is {self.loss.scorer_weight:g}, but model.n_scorer_layers is 0: "
-                "there is no scorer to train; set one of them"
+                f"loss.scorer_weight is {self.loss.scorer_weight:g}, but model.n_scorer_layers is "
+                "0: there is no scorer to train; set one of them"
             )
         if self.seed < 0:
             problems.append(f"seed is {self.seed}, but has to be 0 or more")  # a key, no option

@@ -99,7 +99,8 @@ class Validator:
 
         Returns:
             ``loss`` (nats per target word over all sets), ``loss/SET`` each, the same of the
-            scorer as ``scorer`` where the model has one, and where asked for ``rouge`` and ``rouge/SET`` (R-Sum, 0 to 300).
+            scorer as ``scorer`` where the model has one, and where asked for ``rouge`` and
+            ``rouge/SET`` (R-Sum, 0 to 300).
         """
         was_training = model.training
         model.eval()

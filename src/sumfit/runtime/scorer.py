@@ -1,0 +1,141 @@
+"""The scorer: how likely an autoregressive decoder finds whole candidates, given their source.
+
+Owns the tree that candidates are put into, the call of the network, and the softmax. The decoder
+(`sumfit.models.dat.DAT.read`) reads every candidate from left to right, so it sees who did what to
+whom, which links between single vertices cannot (residual scoring of candidates: Deng et al. 2020).
+
+Its softmax goes over the words of the graph, the source and the candidates alone, not over the
+whole vocabulary: other words have next to no probability, and a product with all of them would
+cost more than the network itself. Scores compare candidates of one text and mean nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.models.config import BOS, EOS
+from sumfit.models.session import open_session
+
+__all__ = ["CandidateTree", "Scorer"]
+
+FloatArray = npt.NDArray[np.float32]
+_MOST_PIECES = 95  # of a candidate; what is beyond is not scored
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateTree:
+    """Candidates as one tree of words, the start word at its root.
+
+    Attributes:
+        words: ``(N,)`` word of each node; parents stand before their children.
+        parents: ``(N,)`` parent of each node, -1 for the root.
+        places: ``(N,)`` depth of each node.
+        ends: ``(C,)`` last node of each candidate.
+    """
+
+    words: npt.NDArray[np.int64]
+    parents: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, candidates: Iterable[Sequence[int]]) -> CandidateTree:
+        """Put candidates into a tree.
+
+        Args:
+            candidates: Vocabulary ids of each, without start and end.
+
+        Returns:
+            The tree; equal candidates end at one node.
+        """
+        words, parents, places, ends = [BOS], [-1], [0], []
+        children: dict[tuple[int, int], int] = {}
+        for candidate in candidates:
+            node = 0
+            for word in candidate[:_MOST_PIECES]:
+                child = children.get((node, word))
+                if child is None:
+                    child = children[node, word] = len(words)
+                    words.append(word)
+                    parents.append(node)
+                    places.append(places[node] + 1)
+                node = child
+            ends.append(node)
+        arrays = (np.array(values, dtype=np.int64) for values in (words, parents, places, ends))
+        return cls(*arrays)
+
+    def sees(self) -> npt.NDArray[np.bool_]:
+        """Return ``(N, N)`` bool: whether a node sees another, itself or an ancestor."""
+        n_nodes = len(self.words)
+        sees = np.eye(n_nodes, dtype=bool)
+        for node in range(1, n_nodes):
+            sees[node] |= sees[self.parents[node]]
+        return sees
+
+
+class Scorer:
+    """Scores candidates with onnxruntime; safe to call from several threads at once."""
+
+    def __init__(
+        self, file: str | os.PathLike[str], rows: Callable[[], FloatArray], *, n_threads: int = 1
+    ) -> None:
+        """Load the network.
+
+        Args:
+            file: The scorer's ONNX file.
+            rows: Gives the ``(V, D)`` word embeddings.
+            n_threads: Threads inside one call.
+
+        Raises:
+            ModelFormatError: If the file does not load.
+        """
+        self._session = open_session(
+            file, n_threads=n_threads, remedy="copy or export the model again"
+        )
+        self._rows = np.ascontiguousarray(rows(), dtype=np.float32)
+
+    def score(
+        self,
+        memory: FloatArray,
+        candidates: Sequence[Sequence[int]],
+        other_words: npt.NDArray[np.integer],
+    ) -> npt.NDArray[np.float64]:
+        """Return the log-probability of each candidate, its end included.
+
+        Args:
+            memory: ``(T, D)`` encoded source.
+            candidates: Vocabulary ids of each, without start and end; at least one.
+            other_words: Words that compete with theirs: of the graph and the source.
+
+        Returns:
+            ``(C,)`` nats.
+        """
+        tree = CandidateTree.of(candidates)
+        (states,) = self._session.run(
+            ["states"],
+            {
+                "words": self._rows[tree.words][None],
+                "places": tree.places,
+                "sees": tree.sees(),
+                "memory": memory[None],
+            },
+        )
+        known = np.unique(np.concatenate([other_words, tree.words[1:], [EOS]]).astype(np.int64))
+        known = known[known >= EOS]
+        logits = states[0] @ self._rows[known].T
+        peak = logits.max(axis=1, keepdims=True)
+        total = peak[:, 0] + np.log(np.exp(logits - peak).sum(axis=1))
+        total_logp = np.zeros(len(tree.words), dtype=np.float64)
+        column = np.searchsorted(known, tree.words)
+        for node in range(1, len(tree.words)):
+            parent = tree.parents[node]
+            own = logits[parent, column[node]] - total[parent]
+            total_logp[node] = total_logp[parent] + own
+        end = np.searchsorted(known, EOS)
+        ended: npt.NDArray[np.float64] = logits[tree.ends, end] - total[tree.ends]
+        return total_logp[tree.ends] + ended

@@ -1,0 +1,112 @@
+"""The scorer: a tree of candidates gives what each candidate gets by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumfit.models.config import BOS, EOS, DATConfig
+from sumfit.models.dat import DAT
+from sumfit.models.export import export_onnx
+from sumfit.models.export_scorer import export_scorer
+from sumfit.models.exported import exported_weights
+from sumfit.runtime.scorer import CandidateTree, Scorer
+
+CONFIG = DATConfig(
+    vocab_size=60,
+    width=32,
+    n_heads=4,
+    n_link_heads=4,
+    ffn_width=64,
+    n_encoder_layers=1,
+    n_decoder_layers=1,
+    n_scorer_layers=2,
+    max_source_tokens=16,
+    min_vertices=8,
+    max_vertices=24,
+)
+CANDIDATES = [(5, 6, 7), (5, 6), (5, 9, 7, 8), (11,), (5, 6, 7)]
+WORDS = np.arange(4, 60)
+
+
+def _network() -> DAT:
+    torch.manual_seed(3)
+    network = DAT(CONFIG).eval()
+    for parameter in network.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return network
+
+
+@pytest.fixture(scope="module")
+def network() -> DAT:
+    """A network with a scorer, its weights random."""
+    return _network()
+
+
+@pytest.fixture(scope="module")
+def memory(network: DAT) -> torch.Tensor:
+    """An encoded source."""
+    with torch.no_grad():
+        encoded, _ = network.encode(torch.tensor([[9, 12, 33, 5]]))
+    return encoded
+
+
+def _alone(network: DAT, memory: torch.Tensor, candidate: tuple[int, ...]) -> float:
+    """The log-probability of one candidate, read by torch without a tree."""
+    ids = torch.tensor([[BOS, *candidate]])
+    mask = torch.ones(1, memory.shape[1], dtype=torch.bool)
+    with torch.no_grad():
+        states = network.read(ids, memory, mask)[0]
+        logits = states @ network.embedding.weight.T
+    logits[:, :EOS] = -torch.inf
+    logits[:, 3] = -torch.inf  # the mask, which no candidate holds
+    logp = logits.log_softmax(dim=-1)
+    return float(sum(logp[place, word] for place, word in enumerate([*candidate, EOS])))
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-4), ("int8", 0.6)])
+def test_a_tree_scores_each_candidate_as_torch_scores_it_alone(
+    network: DAT, memory: torch.Tensor, tmp_path: Path, precision: str, tolerance: float
+) -> None:
+    export_scorer(network, tmp_path / "scorer.onnx", precision=precision)
+    rows = network.embedding.weight.detach().numpy()
+    scorer = Scorer(tmp_path / "scorer.onnx", lambda: rows)
+    found = scorer.score(memory[0].numpy(), CANDIDATES, WORDS)
+    expected = [_alone(network, memory, candidate) for candidate in CANDIDATES]
+    np.testing.assert_allclose(found, expected, atol=tolerance)
+    assert found[0] == found[4]
+
+
+@given(
+    st.lists(st.lists(st.integers(4, 9), max_size=5).map(tuple), min_size=1, max_size=8),
+)
+def test_every_path_of_the_tree_spells_its_candidate(candidates: list[tuple[int, ...]]) -> None:
+    tree = CandidateTree.of(candidates)
+    sees = tree.sees()
+    for candidate, end in zip(candidates, tree.ends, strict=True):
+        words, node = [], int(end)
+        seen = set()
+        while node >= 0:
+            words.append(int(tree.words[node]))
+            seen.add(node)
+            node = int(tree.parents[node])
+        assert words[::-1] == [BOS, *candidate]
+        assert tree.places[end] == len(candidate)
+        assert set(np.flatnonzero(sees[end])) == seen
+    assert len(tree.words) <= 1 + sum(map(len, candidates))
+
+
+def test_an_exported_scorer_reads_back_as_the_same_weights(network: DAT, tmp_path: Path) -> None:
+    export_onnx(network, tmp_path / "model.fp32.onnx", precision="fp32")
+    export_scorer(network, tmp_path / "scorer.fp32.onnx", precision="fp32")
+    weights = exported_weights(tmp_path / "model.fp32.onnx", CONFIG)
+    own = network.state_dict()
+    assert weights.keys() == own.keys()
+    for name in own:
+        if name.startswith("scorer"):
+            torch.testing.assert_close(weights[name], own[name])
