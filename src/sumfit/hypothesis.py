@@ -12,7 +12,7 @@ from typing import overload
 
 from sumfit.errors import SumfitError
 
-__all__ = ["Candidate", "Hypothesis", "NBest", "Summary"]
+__all__ = ["Candidate", "Hypothesis", "NBest", "SourceSelection", "Summary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,23 @@ class NBest(Sequence[Hypothesis]):
 
 
 @dataclass(frozen=True, slots=True)
+class SourceSelection:
+    """How much of a long source the model read, where its sentences were chosen.
+
+    Attributes:
+        n_sentences: Sentences read, in their order.
+        of_sentences: Sentences of the source, or of its first 200,000 characters.
+        n_chars: Characters read.
+        of_chars: Characters of the source, or 200,000.
+    """
+
+    n_sentences: int
+    of_sentences: int
+    n_chars: int
+    of_chars: int
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """One finished summary, measured again on the very string that is returned.
 
@@ -120,6 +137,9 @@ class Summary:
         complete: The text ends as a sentence or headline should: no dangling function word, no
             open bracket or quotation mark.
         source_truncated: The model did not see all of the source.
+        source_selected: How much of the source the model read, where it is too long and its
+            most important sentences were chosen (``long="select"``); ``None`` where the model
+            read all, or the beginning.
         language: Language of the source, a code of ISO 639-1 such as ``"en"``; ``None`` where it
             cannot be told, as of a short text. The model writes the languages that its
             configuration names, whatever the source.
@@ -160,6 +180,7 @@ class Summary:
     gap: float = float("inf")
     complete: bool = False
     source_truncated: bool = False
+    source_selected: SourceSelection | None = None
     language: str | None = None
     cleaned: tuple[str, ...] = ()
     method: str = "seqmap"

@@ -102,9 +102,12 @@ def test_a_page_of_fifty_megabytes_is_refused_and_plain_text_is_not() -> None:
 def test_time_grows_in_step_with_the_text(unit: str) -> None:
     def seconds(n_chars: int) -> float:
         text = unit * (n_chars // len(unit))
-        started = time.perf_counter()
-        clean(text)
-        return time.perf_counter() - started
+        took = []
+        for _ in range(3):  # the machine may be busy
+            started = time.perf_counter()
+            clean(text)
+            took.append(time.perf_counter() - started)
+        return min(took)
 
     seconds(1000)
     assert seconds(120_000) < 60 * max(seconds(10_000), 0.003)  # quadratic time is 144 times

@@ -112,7 +112,14 @@ def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
     assert cut.out == "Engineers closed the…\n"
     assert cut.err == "note: no summary fits, so this is a cut of the source\n"
     long = sumfit(" ".join(texts), "--max-chars", "40")
-    assert long.err == "note: the text is longer than the model reads; its end was not seen\n"
+    assert long.err == (
+        "note: the text is longer than the model reads; its 5 most important sentences of 6 were "
+        "read\n"
+    )
+    lead = sumfit(" ".join(texts), "--max-chars", "40", "--long", "lead")
+    assert lead.err == "note: the text is longer than the model reads; its end was not seen\n"
+    page = sumfit(f"<p>{texts[0]}</p>", "--max-chars", "40")
+    assert page.err == "note: cleaned of html (--no-clean leaves all in)\n"
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,9 @@ def _is_capitals(segment: str, fewest: int) -> bool:
         return False
     letters = [letter for letter in segment if letter.isalpha()]
     n_upper: int = sum(map(str.isupper, letters))
-    longer: int = sum(len(word) > 3 and word.lower() not in ACRONYMS for word in words)
+    longer: int = sum(
+        sum(map(str.isalpha, word)) > 3 and word.lower() not in ACRONYMS for word in words
+    )
     is_upper: bool = n_upper >= _LEAST_SHARE * len(letters)
     return bool(is_upper and (longer > 1 or fewest == 1))
 

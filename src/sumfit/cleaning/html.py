@@ -16,7 +16,7 @@ from html.entities import html5
 
 from sumfit.cleaning.blocks import has_words, joined, masked, unmasked, without_between
 
-__all__ = ["clean_entities", "clean_html"]
+__all__ = ["clean_entities", "clean_html", "clean_page"]
 
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data dfn em font i ins kbd mark q samp small span "
@@ -24,7 +24,8 @@ _INLINE = frozenset(
 )
 _BLOCKS = frozenset(
     "address article blockquote body br caption dd details div dl dt fieldset figure h1 h2 h3 h4 "
-    "h5 h6 header hgroup hr html label legend li main ol p pre section summary table tbody tfoot "
+    "h5 h6 header hgroup hr html label legend li main ol p picture pre section summary "
+    "table tbody tfoot "
     "thead tr ul".split()
 )
 # What is left out with everything in it: code, menus, forms, what was struck out.
@@ -41,7 +42,7 @@ _TAG = re.compile(
     r"""|<(/?)([A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*>"""
 )
 _DECLARATION = re.compile(r"<(?:!doctype|\?xml)\b[^<>]*>", re.IGNORECASE)
-_START = re.compile(r"\s*<(?:!doctype\s|!--|\?xml\s|html[\s>])", re.IGNORECASE)
+_START = re.compile(r"\s*<(?:!doctype\s|\?xml\s|html[\s>])", re.IGNORECASE)
 _RAW = re.compile(r"<(script|style)(?=[\s/>])", re.IGNORECASE)
 _RAW_END = {
     name: re.compile(rf"</{name}(?=[\s/>])[^<>]*>", re.IGNORECASE) for name in ("script", "style")
@@ -51,9 +52,23 @@ _BROKEN_TAG = re.compile(
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _SPACES = re.compile(r"\s+")
+_BLANKS = re.compile(r"[ \t\r\f\v]+")
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]|\[edit\]")
 _MOST_LINKED = 0.6  # a block with a larger share of its letters in links is a menu
 _LONGEST_LINK = 3  # words
+
+
+def clean_page(text: str, *, sure: bool = False) -> str:
+    """As `clean_html`, of a whole page alone: one that begins with a doctype or ``<html>``.
+
+    Args:
+        text: The text.
+        sure: It is HTML.
+
+    Returns:
+        The text without tags; unchanged if it is no page or nothing would be left.
+    """
+    return clean_html(text, sure=sure) if sure or _START.match(text) else text
 
 
 def clean_html(text: str, *, sure: bool = False) -> str:
@@ -74,7 +89,8 @@ def clean_html(text: str, *, sure: bool = False) -> str:
     if "<" not in text:
         return text
     hidden = masked(text)
-    if not (sure or _START.match(hidden) or _has_pair(hidden)):
+    is_commented = 0 <= hidden.find("<!--") < hidden.find("-->")
+    if not (sure or is_commented or _START.match(hidden) or _has_pair(hidden)):
         return text
     found = _text_of(hidden)
     return unmasked(found) if has_words(found) else text
@@ -135,6 +151,7 @@ def _named(tag: re.Match[str]) -> tuple[bool, str]:
 
 
 def _text_of(page: str) -> str:
+    spaces = _SPACES if _START.match(page) else _BLANKS  # Markdown around tags needs its lines
     page = without_between(page, "<!--", "-->")
     page = page.replace("<![CDATA[", "").replace("]]>", "")
     page = _DECLARATION.sub("", _without_raw(page))
@@ -146,9 +163,9 @@ def _text_of(page: str) -> str:
     ]
     counts = Counter(name for _, _, closes, name in tags if closes)
     main = next((name for name in ("main", "article") if counts[name]), None)
-    found = joined(_blocks(page, tags, main))
+    found = joined(spaces.sub(" ", block) for block in _blocks(page, tags, main))
     if main and not has_words(found):
-        found = joined(_blocks(page, tags, None))
+        found = joined(spaces.sub(" ", block) for block in _blocks(page, tags, None))
     return _FOOTNOTE.sub("", _BROKEN_TAG.sub("", found)).rstrip()
 
 
@@ -181,7 +198,7 @@ def _blocks(page: str, tags: list[tuple[int, int, bool, str]], main: str | None)
         elif content and left_out[-1:] == ["head"]:
             title = title or _SPACES.sub(" ", content).strip()
         if name in _BLOCKS:
-            block = _SPACES.sub(" ", "".join(parts)).strip(" ,")
+            block = "".join(parts).strip(" ,\n\r\t")
             if block and not _is_menu(block, n_linked):
                 is_empty = False
                 yield block

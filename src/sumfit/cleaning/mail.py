@@ -96,6 +96,8 @@ def _evidence(lines: list[str]) -> bool:
     if _n_headers(lines) > 1:
         return True
     first = next((line for line in lines if line.strip()), "")
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    is_around = any(_QUOTED.match(line) and not line.startswith(">>> ") for line in (first, last))
     if _HEADER.match(first) and (_ADDRESS.search(first) or first.startswith("Subject")):
         return True
     n_quoted = 0
@@ -111,7 +113,7 @@ def _evidence(lines: list[str]) -> bool:
         if len(line) < _LONGEST_NAME and len(lines) - number <= _MOST_BELOW:
             if number and (_DEVICE.fullmatch(line.strip()) or _closes(lines, number)):
                 return True
-    return n_quoted > 1
+    return is_around and n_quoted > 1
 
 
 def _n_headers(lines: list[str]) -> int:

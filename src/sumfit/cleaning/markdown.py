@@ -18,10 +18,13 @@ _UNDERLINE = re.compile(r"[ ]{0,3}(?:={3,}|-{3,})[ \t]*")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*")
 _DEFINITION = re.compile(r"[ ]{0,3}\[[^\[\]\n]{1,200}\]:[ \t]+\S+")
+_LABELLED = re.compile(r"[ ]{0,3}\[[^\[\]\n]{1,200}\]:(?=[ \t])")
 _IMAGE = re.compile(r"!\[[^\[\]\n]*\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]\n]*\])")
 _LINK = re.compile(
     r"\[([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?\)"
 )
+_REFERENCE = re.compile(r"\[([^\[\]\n]*)\]\[[^\[\]\n]*\]")
+_LABEL = re.compile(r"\[([^\[\]\n^]{1,200})\](?![\[(:])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
 _UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])([^_\n]*[^\s_])\1(?![\w_(.])")
 _STRONG = re.compile(r"\*\*(?=[^\s*])[^*\n]*[^\s*]\*\*")
@@ -56,6 +59,10 @@ def clean_markdown(text: str, *, sure: bool = False) -> str:
     if sum(map(has_words, blocks)) == 1:  # a heading alone stays a title
         blocks = [block.removesuffix(_STOP) for block in blocks]
     found = _inline("\n".join(blocks).replace(_STOP, "."))
+    labels = {mark.group().strip(" []:").lower() for mark in map(_LABELLED.match, lines) if mark}
+    found = _LABEL.sub(
+        lambda label: label.group(1) if label.group(1).lower() in labels else label.group(), found
+    )
     return unmasked(found).strip() if has_words(found) else text
 
 
@@ -109,7 +116,8 @@ def _line(line: str, before: list[str]) -> list[str]:
         return [""]
     if _RULE.fullmatch(line.rstrip("\r")) or _DEFINITION.match(line):
         return [""]
-    return [_QUOTE.sub("", line, count=1)]
+    quote = _QUOTE.match(line)
+    return [line[quote.end() :] if quote else line]
 
 
 def _ended(heading: str) -> str:
@@ -139,7 +147,7 @@ def _cells(row: str) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    text = _LINK.sub(r"\1", _IMAGE.sub("", text))
+    text = _REFERENCE.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub("", text)))
     text = _STRUCK.sub("", text)
     for _ in range(2):  # one kind of emphasis in the other
         text = _UNDERSCORES.sub(_plain, _EMPHASIS.sub(r"\2", text))

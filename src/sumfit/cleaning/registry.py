@@ -15,7 +15,7 @@ from sumfit.cleaning.capitals import clean_capitals
 from sumfit.cleaning.diff import clean_diff
 from sumfit.cleaning.emoji import clean_emoji
 from sumfit.cleaning.front_matter import clean_front_matter
-from sumfit.cleaning.html import clean_entities, clean_html
+from sumfit.cleaning.html import clean_entities, clean_html, clean_page
 from sumfit.cleaning.links import clean_links
 from sumfit.cleaning.lists import clean_lists
 from sumfit.cleaning.mail import clean_mail
@@ -37,24 +37,25 @@ class _Step(Protocol):
     def __call__(self, text: str, *, sure: bool = False) -> str: ...
 
 
-_STEPS: dict[str, _Step] = {
-    "front-matter": clean_front_matter,
-    "mail": clean_mail,
-    "diff": clean_diff,
-    "trace": clean_trace,
-    "html": clean_html,
-    "wiki": clean_wiki,
-    "shortcodes": clean_shortcodes,
-    "entities": clean_entities,
-    "transcript": clean_transcript,
-    "markdown": clean_markdown,
-    "lists": clean_lists,
-    "boilerplate": clean_boilerplate,
-    "links": clean_links,
-    "emoji-codes": clean_emoji,
-    "capitals": clean_capitals,
-    "paragraphs": clean_paragraphs,
-}
+_STEPS: tuple[tuple[str, _Step], ...] = (
+    ("front-matter", clean_front_matter),
+    ("mail", clean_mail),
+    ("diff", clean_diff),
+    ("trace", clean_trace),
+    ("html", clean_page),
+    ("wiki", clean_wiki),
+    ("shortcodes", clean_shortcodes),
+    ("transcript", clean_transcript),
+    ("markdown", clean_markdown),
+    ("html", clean_html),  # after code in Markdown is gone
+    ("entities", clean_entities),
+    ("lists", clean_lists),
+    ("boilerplate", clean_boilerplate),
+    ("links", clean_links),
+    ("emoji-codes", clean_emoji),
+    ("capitals", clean_capitals),
+    ("paragraphs", clean_paragraphs),
+)
 _FORMS = ("html", "markdown", "wiki", "mail", "transcript", "diff", "trace")
 INPUT_KINDS = ("auto", "plain", *_FORMS)
 """What a text can be said to be."""
@@ -119,13 +120,15 @@ def clean(text: str, kind: str = "auto", *, known: Callable[[str], bool] | None 
         InputTooLongError: If there is something to clean in more than 10,000,000 characters.
     """
     check_kind(kind)
-    steps = {
-        name: partial(step, sure=name == kind)
-        for name, step in _STEPS.items()
+    steps = [
+        (name, partial(step, sure=name == kind))
+        for name, step in _STEPS
         if name not in _FORMS or kind in ("auto", name)
-    }
-    if "capitals" in steps:
-        steps["capitals"] = partial(clean_capitals, known=known)
+    ]
+    steps = [
+        (name, partial(clean_capitals, known=known) if name == "capitals" else step)
+        for name, step in steps
+    ]
     if len(text) > _MOST_PROBED:
         wanted = _applied(text[:_MOST_PROBED], steps)[1]
         if wanted and len(text) > MOST_CLEANED:
@@ -133,19 +136,19 @@ def clean(text: str, kind: str = "auto", *, known: Callable[[str], bool] | None 
                 f"the text has {len(text)} characters and {', '.join(wanted)} in it; at most "
                 f"{MOST_CLEANED} characters are cleaned: cut it, or use clean=False"
             )
-        steps = {name: step for name, step in steps.items() if name in wanted}
+        steps = [(name, step) for name, step in steps if name in wanted]
     found, removed = _applied(text, steps)
     form = next((name for name in removed if name in _FORMS), "plain")
     return Cleaned(found, form if kind in ("auto", "plain") else kind, removed)
 
 
-def _applied(text: str, steps: dict[str, partial[str]]) -> tuple[str, tuple[str, ...]]:
+def _applied(text: str, steps: list[tuple[str, partial[str]]]) -> tuple[str, tuple[str, ...]]:
     given = text
     text = text.replace("\r\n", "\n")
-    removed = []
-    for name, step in steps.items():
+    removed: dict[str, None] = {}
+    for name, step in steps:
         found = step(text)
         if found != text:
-            removed.append(name)
+            removed[name] = None
             text = found
     return (text, tuple(removed)) if removed else (given, ())

@@ -229,6 +229,13 @@ class SummaryFlags:
             show_default=False,
         ),
     ] = None
+    long: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a long text read what says most (select), or the beginning (lead).",
+            rich_help_panel=_INPUT,
+        ),
+    ] = None
     input_kind: Annotated[
         str | None,
         typer.Option(

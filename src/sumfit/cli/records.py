@@ -10,6 +10,7 @@ import json
 import math
 import uuid
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sumfit.errors import SumfitError
@@ -49,7 +50,9 @@ _FIELDS = (
 _NAN, _INFINITE, _MINUS_INFINITE = (uuid.uuid4().hex for _ in range(3))
 _LITERALS = {_NAN: "NaN", _INFINITE: "1e999", _MINUS_INFINITE: "-1e999"}
 
-RECORD_FIELDS = frozenset((*_FIELDS, "faithful", "alternatives", "line", "error"))
+RECORD_FIELDS = frozenset(
+    (*_FIELDS, "faithful", "source_selected", "alternatives", "line", "error")
+)
 """All fields that a record can have."""
 
 
@@ -69,6 +72,8 @@ def record_of(summary: Summary) -> dict[str, Any]:
     record = {name: _plain(getattr(summary, name)) for name in _FIELDS}
     if summary.faithful is not None:
         record["faithful"] = summary.faithful
+    if summary.source_selected is not None:
+        record["source_selected"] = asdict(summary.source_selected)
     if summary.alternatives:
         record["alternatives"] = [record_of(other) for other in summary.alternatives]
     return record

@@ -102,5 +102,11 @@ def _notes(summary: Summary) -> Iterator[str]:
         yield f"the text is in {language_name(summary.language or '')}; summaries are in English"
     if summary.origin == "cut":
         yield "no summary fits, so this is a cut of the source"
+    elif summary.source_selected is not None:
+        read = summary.source_selected
+        yield (
+            f"the text is longer than the model reads; its {read.n_sentences} most important "
+            f"sentences of {read.of_sentences} were read"
+        )
     elif summary.source_truncated:
         yield "the text is longer than the model reads; its end was not seen"

@@ -173,6 +173,7 @@ class Engine:
             profile=options.profile,
             max_source=self._max_source,
             clean=partial(self._clean, options=options),
+            long=options.long,
         )
 
     @property

@@ -32,6 +32,7 @@ __all__ = [
     "split_keywords",
 ]
 
+Long = Literal["select", "lead"]
 Fill = Literal["natural", "prefer"]
 OnInfeasible = Literal["error", "cut"]
 OnError = Literal["raise", "return"]
@@ -41,6 +42,7 @@ LENGTH_KEYWORDS = (*LIMIT_KEYWORDS, "unit", "ratio_rule", "reserve", "prefix", "
 
 _CHOICES = {
     "fill": get_args(Fill),
+    "long": get_args(Long),
     "on_infeasible": get_args(OnInfeasible),
     "ending": (None, "eos", "any"),
     "profile": ("natural", "gigaword"),
@@ -123,6 +125,9 @@ class Options:
             ``"wiki"``, ``"mail"``, ``"transcript"``, ``"diff"`` or ``"trace"``.
         strict: Refuse a source in a language that the model does not write; else its summary
             only says so (``language``).
+        long: What the model reads of a source that is longer than its window: ``"select"`` for
+            the sentences that say most, in their order, see `sumfit.text.passages`; ``"lead"``
+            for its beginning, as of text in the Gigaword form.
         profile: Text form, ``"natural"`` or ``"gigaword"``.
         max_expansions: Most prefixes that all searches for one summary may expand together before
             they settle for a gap (real texts take some ten; only texts that the model cannot
@@ -164,6 +169,7 @@ class Options:
     clean: bool = True
     input_kind: str = "auto"
     strict: bool = False
+    long: str = "select"
     profile: str = "natural"
     max_expansions: int | None = 6_000
     time_limit_s: float | None = None

@@ -234,6 +234,7 @@ class ResultMaker:
             "limit": request.limit,
             "min_length": request.min_length,
             "source_truncated": self.source.is_truncated,
+            "source_selected": self.source.selected,
             "language": self.source.language,
             "cleaned": self.source.cleaned,
             "method": self.options.method,

@@ -13,9 +13,11 @@ from functools import cached_property
 
 from sumfit.cleaning import Cleaned
 from sumfit.errors import EmptyInputError
+from sumfit.hypothesis import SourceSelection
 from sumfit.length.units import checked_text
-from sumfit.text import Tokenizer, get_profile
+from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.language import language_of
+from sumfit.text.passages import TextForm, select
 
 __all__ = ["Source", "prepare"]
 
@@ -40,8 +42,10 @@ class Source:
         is_whole: ``head`` is the whole text.
         ids: Vocabulary ids of the part that the model reads, at least one.
         read: That part.
-        is_truncated: The model does not see the end of the text.
+        is_truncated: The model does not see all of the text.
         cleaned: What was taken out of the text or put right, see `sumfit.cleaning.Cleaned`.
+        selected: How much of the text ``read`` is, where its sentences were chosen; ``None``
+            where it is the beginning, or all.
     """
 
     raw: str
@@ -52,6 +56,7 @@ class Source:
     read: str
     is_truncated: bool
     cleaned: tuple[str, ...] = ()
+    selected: SourceSelection | None = None
 
     @cached_property
     def text(self) -> str:
@@ -78,6 +83,7 @@ def prepare(
     profile: str,
     max_source: int,
     clean: Callable[[str], Cleaned] = Cleaned,
+    long: str = "lead",
 ) -> Source:
     """Clean and normalise a text and cut it, at a sentence end if there is one, to what is read.
 
@@ -90,6 +96,8 @@ def prepare(
         profile: Name of a text profile.
         max_source: Most pieces that the model reads.
         clean: Takes out what is not content; nothing if not given.
+        long: What is read of a text that is too long: ``"lead"`` for its beginning, or
+            ``"select"`` for the sentences that say most.
 
     Returns:
         The text, ready.
@@ -110,11 +118,40 @@ def prepare(
     if not head:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
     read, is_truncated = head, len(ids) > max_source
-    if is_truncated:
+    selected = None
+    if is_truncated and long == "select" and profile == "natural":
+        found, selected = _selected(cleaned, tokenizer, max_source)
+    if selected is not None:
+        read, ids = found, tokenizer.encode(found)[:max_source]
+    elif is_truncated:
         read = _at_sentence_end(tokenizer.decode(ids[:max_source]))
         ids = tokenizer.encode(read)[:max_source] or ids[:max_source]
-    source = Source(plain, profile, head, is_whole, tuple(ids), read, is_truncated, cleaned.removed)
+    source = Source(
+        plain, profile, head, is_whole, tuple(ids), read, is_truncated, cleaned.removed, selected
+    )
     return replace(source, raw=given) if source.is_copied_as_given else source
+
+
+def _selected(
+    cleaned: Cleaned, tokenizer: Tokenizer, max_source: int
+) -> tuple[str, SourceSelection | None]:
+    """The sentences of a long text that say most, and how much of it they are, if any fits."""
+    text = cleaned.text[:_MOST_HELD]
+    forms: dict[str, TextForm] = {"mail": "thread", "transcript": "talk"}
+    form: TextForm = next((forms[name] for name in cleaned.removed if name in forms), "article")
+    found = select(
+        text, lambda sentence: len(tokenizer.encode(sentence)), most=max_source, form=form
+    )
+    read = normalize(found.text)
+    if not read:
+        return "", None
+    selection = SourceSelection(
+        n_sentences=found.n_sentences,
+        of_sentences=found.of_sentences,
+        n_chars=len(read),
+        of_chars=len(text),
+    )
+    return read, selection
 
 
 def _head(plain: str, form: Callable[[str], str]) -> tuple[str, bool]:

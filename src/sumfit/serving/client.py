@@ -21,7 +21,7 @@ from sumfit.errors import (
     SumfitError,
     TimeLimitError,
 )
-from sumfit.hypothesis import Summary
+from sumfit.hypothesis import SourceSelection, Summary
 from sumfit.serving.errors import error_type
 from sumfit.serving.fields import PLAIN_FIELDS
 
@@ -214,11 +214,13 @@ _REQUEST_ERRORS = (
 
 def _summary(reply: Mapping[str, Any]) -> Summary:
     error = reply.get("error")
+    selected = reply.get("source_selected")
     values: dict[str, Any] = {name: reply[name] for name in PLAIN_FIELDS}
     for name, default in (("log_prob", math.nan), ("score", math.nan), ("gap", math.inf)):
         values[name] = default if reply.get(name) is None else float(reply[name])
     return Summary(
         **values,
+        source_selected=SourceSelection(**selected) if selected else None,
         cleaned=tuple(reply.get("cleaned") or ()),
         alternatives=tuple(_summary(other) for other in reply.get("alternatives") or ()),
         error=_typed(error["type"], error["message"]) if error else None,

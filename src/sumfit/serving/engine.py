@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from sumfit.errors import SumfitError
@@ -173,6 +174,8 @@ def reply_of(summary: Summary) -> dict[str, Any]:
         ValueError: If the model's own text has no probability, which is a fault of the server.
     """
     reply: dict[str, Any] = {name: getattr(summary, name) for name in PLAIN_FIELDS}
+    if summary.source_selected is not None:
+        reply["source_selected"] = asdict(summary.source_selected)
     reply["cleaned"] = list(summary.cleaned)
     is_scored = summary.error is None and summary.origin == "model"
     for name in ("log_prob", "score"):

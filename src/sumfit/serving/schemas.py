@@ -129,6 +129,9 @@ class Options(Strict):
     strict: bool | None = Field(
         None, description="refuse a text in a language that the model does not write"
     )
+    long: Literal["select", "lead"] | None = Field(
+        None, description="of a long text read what says most (default), or the beginning"
+    )
     input_kind: InputKind | None = Field(
         None, description="what the text is, where that is known (default `auto`)"
     )
@@ -192,6 +195,15 @@ class ItemError(BaseModel):
     message: str
 
 
+class SelectionReply(BaseModel):
+    """How much of a long source the model read: its most important sentences."""
+
+    n_sentences: int = Field(description="sentences read, in their order")
+    of_sentences: int = Field(description="sentences of the source")
+    n_chars: int = Field(description="characters read")
+    of_chars: int = Field(description="characters of the source")
+
+
 class SummaryReply(BaseModel):
     """One summary, measured on the very string returned."""
 
@@ -206,6 +218,9 @@ class SummaryReply(BaseModel):
     gap: float | None = Field(description="at most this much score could be gained, in nats")
     complete: bool = Field(description="ends as a sentence or headline should")
     source_truncated: bool = Field(description="the model did not see all of the source")
+    source_selected: SelectionReply | None = Field(
+        None, description="how much of a long source was chosen to be read"
+    )
     language: str | None = Field(
         description="of the source, ISO 639-1; null where it cannot be told"
     )

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator
+from dataclasses import fields
 from typing import IO, Any
 
 from sumfit.cli.jobs.spec import JobSpec, changed_input
 from sumfit.cli.records import json_line
 from sumfit.errors import MissingExtraError
+from sumfit.hypothesis import SourceSelection
 
 __all__ = ["write_parquet"]
 
@@ -136,6 +138,7 @@ def _result_schema(pa: Any, spec: JobSpec) -> Any:
         "optimal": pa.bool_(),
         "complete": pa.bool_(),
         "source_truncated": pa.bool_(),
+        "source_selected": pa.struct([(item.name, pa.int64()) for item in fields(SourceSelection)]),
         "cleaned": pa.list_(pa.string()),
         "alternatives": pa.list_(pa.string()),
     }

@@ -11,6 +11,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sumfit.cli.jobs.spec import failed_result
@@ -60,12 +61,17 @@ def _result(summary: Summary) -> dict[str, Any]:
         "complete": summary.complete,
         "origin": summary.origin,
         "source_truncated": summary.source_truncated,
+        "source_selected": _selection(summary),
         "language": summary.language,
         "cleaned": list(summary.cleaned),
         "alternatives": [other.text for other in summary.alternatives],
         "error_type": None,
         "error": None,
     }
+
+
+def _selection(summary: Summary) -> dict[str, int] | None:
+    return asdict(summary.source_selected) if summary.source_selected else None
 
 
 def _finite(value: float) -> float | None:
