@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sumfit.cleaning import clean
 from sumfit.decoding.compiled_constraints import CompiledConstraints
 from sumfit.decoding.constraints import Constraints
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
@@ -44,6 +45,8 @@ from sumfit.pipeline.search import says_something
 from sumfit.pipeline.source import prepare
 from sumfit.runtime import ModelDirectory
 from sumfit.text import ends_completely, get_profile, normalize
+from sumfit.text.language import language_of
+from sumfit.text.passages import select
 from sumfit.text.scripts import foreign_script, keeps_scripts
 from sumfit.text.split import split_words
 
@@ -271,6 +274,11 @@ def readers() -> dict[str, Reader]:
         "gigaword summary": gigaword.apply_summary,
         "split_words": split_words,
         "split_words ascii": lambda text: split_words(text, splitter="ascii"),
+        "clean": clean,
+        "clean as mail": lambda text: clean(text, "mail"),
+        "clean as markdown": lambda text: clean(text, "markdown"),
+        "language": language_of,
+        "passages": lambda text: select(text, len, most=800),
         "scripts": lambda text: (keeps_scripts(text, text), foreign_script(text, ["Latin"])),
         "ends_completely": ends_completely,
         "encode": tokenizer.encode,

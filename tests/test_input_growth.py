@@ -17,11 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import input_growth
+from sumfit.cleaning import clean
 from sumfit.evaluation.fidelity import unsupported_names, unsupported_numbers
 from sumfit.evaluation.novelty import reordered_pairs
 from sumfit.length import measure, sms_info
 from sumfit.pipeline.search import says_something
 from sumfit.text import ends_completely, get_profile, normalize
+from sumfit.text.passages import select
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.split import split_words
 from tests.clocks import Clock
@@ -36,6 +38,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "normalize": normalize,
     "gigaword": get_profile("gigaword").apply_source,
     "split": split_words,
+    "clean": clean,
+    "passages": lambda text: select(text, len, most=800),
     "scripts": lambda text: keeps_scripts(text, text),
     "ends": ends_completely,
     "something": says_something,
