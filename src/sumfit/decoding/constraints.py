@@ -42,15 +42,17 @@ from sumfit.decoding.piece_tables import (
     NEVER_LAST,
     SELDOM_LAST,
     LexiconTables,
-    common_words,
     fold_hash,
     piece_tables,
     word_hashes,
+    word_standing,
 )
 from sumfit.decoding.punctuation import script_mask
 from sumfit.errors import ConstraintError
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.surface import FILLERS, fillers_of
+from sumfit.truth.names import related_names
+from sumfit.truth.numbers import number_spellings
 
 if TYPE_CHECKING:
     from sumfit.text import Tokenizer
@@ -101,9 +103,12 @@ class Constraints:
             it may in any case.
         banned: Words and phrases that must not occur.
         required: Words and phrases that must occur, at most 16.
-        source_numbers_only: Every number must occur in the source.
-        source_names_only: Every capitalised word that the lexicon does not also have in lower
-            case must occur in the source.
+        source_numbers_only: Every number must occur in the source, in digits or words.
+        source_names_only: Every name must occur in the source, itself or in another form of it
+            ("German" for "Germany", "EU" for "European Union"). A name is a word that the lexicon
+            has with a capital and that texts seldom write small (`sumfit.truth.names`), in either
+            case, and any other word with a capital that does not begin the output or follow a
+            mark such as a colon.
     """
 
     repeat_words: bool = True
@@ -148,7 +153,7 @@ class Constraints:
         """The constraints that pay off on real text: those that `Summarizer` turns on.
 
         No repeated content word or neighbour, whole words only, no dangling end, no full stop
-        at the end.
+        at the end, no number and no name that the source lacks.
 
         Args:
             **changes: Other values for some of the fields.
@@ -162,6 +167,8 @@ class Constraints:
             "whole_words": True,
             "dangling_end": False,
             "final_stop": False,
+            "source_numbers_only": True,
+            "source_names_only": True,
         }
         return cls(**(values | changes))  # type: ignore[arg-type]
 
@@ -210,7 +217,7 @@ class Constraints:
         if self.required and not self.repeat_words:
             self._check_repeats(function_words)
         usual = None
-        if not (self.banned or self.source_names_only or self.source_numbers_only):
+        if not self.banned:
             usual = _usual_kinds(places, rules)
         return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)), usual)
 
@@ -233,14 +240,15 @@ class Constraints:
         source_text: str,
         function_words: Collection[str],
     ) -> Words:
-        source = Lexicon.from_bytes(self._source_words(source_text))
+        source = Lexicon.from_bytes(self._source_words(source_text, known))
         joints = joints_of(" ".join((source_text, *self.required)) if self.whole_words else "")
+        vouches = self.source_names_only or self.source_numbers_only
         return Words(
             lexicon=known.text,
             lexicon_start=known.start,
             low=places.low,
             high=places.high,
-            is_common=common_words(known) if self.source_names_only else np.zeros(1, np.bool_),
+            standing=word_standing(known).kinds if vouches else np.zeros(1, np.int8),
             source=source.text,
             source_start=source.start,
             source_pairs=_stutters(source_text) if not self.repeat_words else np.zeros(0, np.int64),
@@ -288,7 +296,7 @@ class Constraints:
                         "allow it with repeat_words=True"
                     )
 
-    def _source_words(self, source_text: str) -> set[bytes]:
+    def _source_words(self, source_text: str, known: Lexicon) -> set[bytes]:
         """Words, and where asked numbers, that the output may take from the source."""
         words: set[str] = set()
         if self.whole_words or self.source_names_only:
@@ -299,10 +307,17 @@ class Constraints:
             for phrase in self.required:  # who asks for a word vouches for it
                 words.update(WORD_PATTERN.findall(phrase))
             words.update([word.capitalize() for word in words if word[0].islower()])
+        if self.source_names_only:
+            words.update([word.lower() for word in words if word.istitle() or word.isupper()])
+            words.update([word.capitalize() for word in words if word.isupper()])
+            for name in related_names(source_text[:_MOST_READ], word_standing(known).names):
+                words.update((name, name.capitalize(), name.upper()))
         if self.source_numbers_only:
             words.update(_NUMBERS.findall(source_text))
+            words.update(number_spellings(source_text[:_MOST_READ]))
             for phrase in self.required:
                 words.update(_NUMBERS.findall(phrase))
+                words.update(WORD_PATTERN.findall(phrase))
         return {word.encode("utf-8") for word in words}
 
 
@@ -325,7 +340,13 @@ def _filler_hashes() -> dict[str, int]:
 
 def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
     """What may follow each piece when the source adds nothing; once per lexicon and switches."""
-    key = (rules.whole_words, rules.complete_end, rules.final_stop)
+    key = (
+        rules.whole_words,
+        rules.complete_end,
+        rules.final_stop,
+        rules.source_names,
+        rules.source_numbers,
+    )
     kinds = places.usual_kinds.get(key)
     if kinds is None:
         n_pieces = rules.pieces.kind.shape[0]

@@ -7,7 +7,6 @@ as long as these live.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -23,7 +22,10 @@ from sumfit.decoding.kernels.state import (
     FULL_STOP,
     KEEP,
     LETTERS,
+    NAME_WORD,
     NEVER,
+    NUMBER_WORD,
+    ORDINARY_WORD,
     WELL,
     Pieces,
 )
@@ -31,16 +33,19 @@ from sumfit.decoding.lexicon import Lexicon
 from sumfit.decoding.punctuation import Punctuation, script_mask
 from sumfit.text import Tokenizer
 from sumfit.text.endings import CLITICS, DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
+from sumfit.truth.names import is_ordinary
+from sumfit.truth.numbers import NUMBER_WORDS
 
 __all__ = [
     "NEVER_LAST",
     "SELDOM_LAST",
     "LexiconTables",
     "PieceTables",
-    "common_words",
+    "WordStanding",
     "fold_hash",
     "piece_tables",
     "word_hashes",
+    "word_standing",
 ]
 
 SELDOM_LAST: frozenset[str] = DANGLING_WORDS - NEVER_LAST_WORDS
@@ -118,7 +123,7 @@ class LexiconTables:
 
     low: Int64Array
     high: Int64Array
-    usual_kinds: dict[tuple[int, int, int], Int64Array] = field(default_factory=dict)
+    usual_kinds: dict[tuple[int, ...], Int64Array] = field(default_factory=dict)
 
 
 class PieceTables:
@@ -192,7 +197,7 @@ class PieceTables:
 
 
 _TABLES: weakref.WeakKeyDictionary[Tokenizer, PieceTables] = weakref.WeakKeyDictionary()
-_COMMON: weakref.WeakKeyDictionary[Lexicon, npt.NDArray[np.bool_]] = weakref.WeakKeyDictionary()
+_STANDING: weakref.WeakKeyDictionary[Lexicon, WordStanding] = weakref.WeakKeyDictionary()
 
 
 def piece_tables(tokenizer: Tokenizer) -> PieceTables:
@@ -211,22 +216,44 @@ def piece_tables(tokenizer: Tokenizer) -> PieceTables:
     return tables
 
 
-def common_words(lexicon: Lexicon) -> npt.NDArray[np.bool_]:
-    """Tell which words of a lexicon it also has in lower case, once per lexicon.
+@dataclass(frozen=True, slots=True, eq=False)
+class WordStanding:
+    """Which words of a lexicon are names or numbers.
+
+    Attributes:
+        kinds: ``(n,)`` `ORDINARY_WORD`, `NAME_WORD` or `NUMBER_WORD`, at least one.
+        names: The names among them, lower-cased.
+    """
+
+    kinds: npt.NDArray[np.int8]
+    names: frozenset[str]
+
+
+def word_standing(lexicon: Lexicon) -> WordStanding:
+    """Tell which words of a lexicon are names or numbers, once per lexicon.
+
+    A word is a name if texts seldom write it small (`sumfit.truth`) and the lexicon has it with a
+    capital, or has it so beside the small form.
 
     Args:
         lexicon: The lexicon.
 
     Returns:
-        ``(n,)`` flags, at least one.
+        What they are.
     """
-    flags = _COMMON.get(lexicon)
-    if flags is None:
+    standing = _STANDING.get(lexicon)
+    if standing is None:
         words = [word.decode("utf-8") for word in lexicon]
-        known: Collection[str] = set(words)
-        flags = np.array([word.lower() in known for word in words] or [False], dtype=np.bool_)
-        _COMMON[lexicon] = flags
-    return flags
+        folded = [word.lower() for word in words]
+        capital = {low for word, low in zip(words, folded, strict=True) if word != low}
+        names = frozenset(low for low in capital if not is_ordinary(low))
+        kinds = [
+            NUMBER_WORD if low in NUMBER_WORDS else NAME_WORD if low in names else ORDINARY_WORD
+            for low in folded
+        ]
+        standing = WordStanding(np.array(kinds or [ORDINARY_WORD], dtype=np.int8), names)
+        _STANDING[lexicon] = standing
+    return standing
 
 
 def _effects(

@@ -7,16 +7,24 @@ possessive, country and people ("Germany", "German"), initials of a name in full
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from sumfit.truth.numbers import NUMBER_WORDS
 from sumfit.truth.ordinary import ordinary_words
-from sumfit.truth.reading import FUNCTION, Reading
+from sumfit.truth.reading import FUNCTION, Reading, read
 from sumfit.truth.stems import stem
 
-__all__ = ["NameFacts", "initials", "is_ordinary", "name_facts", "new_names", "other_forms"]
+__all__ = [
+    "NameFacts",
+    "initials",
+    "is_ordinary",
+    "name_facts",
+    "new_names",
+    "other_forms",
+    "related_names",
+]
 
 _SAME = """
 france french frenchman; spain spanish spaniard spaniards; england english; wales welsh;
@@ -185,6 +193,27 @@ def is_ordinary(folded: str) -> bool:
         return True
     root = stem(folded)
     return root != folded and (root in known or root + "e" in known)
+
+
+def related_names(text: str, known: Collection[str]) -> set[str]:
+    """Find the names that a text vouches for without having them letter by letter.
+
+    Args:
+        text: The text.
+        known: Names to choose from, lower-cased.
+
+    Returns:
+        Other forms, initials and short forms of names of the text, lower-cased.
+    """
+    reading = read(text)
+    folded = frozenset(reading.folded)
+    names = {
+        low for word, low in zip(reading.words, reading.folded, strict=True) if word[0].isupper()
+    }
+    found = {form for name in names | (folded & _GROUPS.keys()) for form in other_forms(name)}
+    found.update(initials(reading))
+    found.update(short for short, full in _IN_FULL.items() if folded.issuperset(full.split()))
+    return {form for form in found if form in known}
 
 
 def new_names(summary: Reading, source: NameFacts) -> tuple[str, ...]:

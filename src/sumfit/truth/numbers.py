@@ -9,9 +9,9 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from sumfit.truth.reading import Reading
+from sumfit.truth.reading import Reading, read
 
-__all__ = ["NUMBER_WORDS", "NumberFacts", "new_numbers", "number_facts"]
+__all__ = ["NUMBER_WORDS", "NumberFacts", "new_numbers", "number_facts", "number_spellings"]
 
 _UNITS = {
     word: value
@@ -62,6 +62,13 @@ _CURRENCIES = {
     "gbp": "£", "€": "€", "euro": "€", "euros": "€", "eur": "€", "¥": "¥", "yen": "¥",
     "₹": "₹", "rupee": "₹", "rupees": "₹", "rs": "₹",
 }  # fmt: skip
+_IN_WORDS: dict[int, list[str]] = {}
+for _words in (_UNITS, _TENS, _ORDINALS):
+    for _word, _value in _words.items():
+        _IN_WORDS.setdefault(_value, []).append(_word)
+_WRITTEN_SCALES = tuple(
+    (word, _SCALES[word]) for word in ("thousand", "million", "billion", "trillion")
+)
 _ONE_OF = frozenset("a an single another once sole lone only first".split())
 _NO_COUNT = frozenset("no not any every each some which this that the".split())
 _IMPLIED = {"second": 2, "twice": 2, "both": 2, "pair": 2, "couple": 2, "double": 2, "doubled": 2,
@@ -146,6 +153,33 @@ def new_numbers(summary: Reading, facts: NumberFacts, source: NumberFacts) -> tu
     return tuple(
         number.shown for number in facts.numbers if not _is_stated(number, summary, source)
     )
+
+
+def number_spellings(text: str) -> set[str]:
+    """Other spellings of the numbers of a text, word by word, for who may write no other numbers.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Digits of numbers in words and without commas, words of numbers in digits, in lower case
+        and with a capital.
+    """
+    spellings: set[str] = set()
+    for number in number_facts(read(text)).numbers:
+        if number.value is None:
+            continue
+        spellings.update(number.shown.lower().split())
+        if number.value.is_integer() and number.value < 1e15:
+            spellings.add(str(int(number.value)))
+            spellings.update(_IN_WORDS.get(int(number.value), ()))
+        spellings.update(scale for scale, least in _WRITTEN_SCALES if number.value >= least)
+        spellings.update(many for many, least in _MANY.items() if _is_about(least, number.value))
+    return spellings | {word.capitalize() for word in spellings}
+
+
+def _is_about(least: float, value: float) -> bool:
+    return least <= value < 1000 * least
 
 
 def _is_stated(number: _Number, summary: Reading, source: NumberFacts) -> bool:

@@ -23,6 +23,7 @@ from sumfit.decoding.kernels.state import (
     ANY_BYTE,
     APOSTROPHE,
     BEFORE_MARK,
+    BEGINS,
     CLOSING_QUOTE,
     COMPLETE,
     DEPTH,
@@ -41,6 +42,7 @@ from sumfit.decoding.kernels.state import (
     IS_BARE,
     IS_CAPITAL,
     IS_CLOSABLE,
+    IS_FIRST,
     IS_STRAY,
     IS_STUTTER,
     IS_WHOLE,
@@ -52,8 +54,10 @@ from sumfit.decoding.kernels.state import (
     NEVER,
     NOTHING,
     NUMBER,
+    NUMBER_WORD,
     OPEN,
     OPEN_MARK,
+    ORDINARY_WORD,
     OTHER,
     PAIR_BASE,
     PAIRS,
@@ -154,14 +158,33 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _is_allowed_name(rules, state):  # type: ignore[no-untyped-def]
-    """Whether a word is no name, or one from the source."""
+def _may_begin(before):  # type: ignore[no-untyped-def]
+    """Whether a word may have a capital because of its place alone."""
+    last = before[LAST_BYTE]
+    if before[N_ATOMS] == 0 or last == ANY_BYTE:
+        return True
+    for mark in BEGINS:
+        if last == mark:
+            return True
+    return False
+
+
+@njit(**INNER)
+def _is_vouched_for(rules, state):  # type: ignore[no-untyped-def]
+    """Whether a word is from the source, or neither a name nor, as far as asked, a number word."""
     words, low, depth = rules.words, state[LOW], state[DEPTH]
-    if not state[IS_CAPITAL]:
+    if state[IS_WILD] or not (rules.source_names or rules.source_numbers):
         return True
     if is_word(words.source_start, state[SOURCE_LOW], state[SOURCE_HIGH], depth):
         return True
-    return is_word(words.lexicon_start, low, state[HIGH], depth) and words.is_common[low]
+    if not is_word(words.lexicon_start, low, state[HIGH], depth):
+        return not (rules.source_names and state[IS_CAPITAL])
+    standing = words.standing[low]
+    if standing == NUMBER_WORD:
+        return not rules.source_numbers
+    if not rules.source_names:
+        return True
+    return standing == ORDINARY_WORD and (not state[IS_CAPITAL] or state[IS_FIRST] == 1)
 
 
 @njit(**INNER)
@@ -262,6 +285,8 @@ def _write_symbol(rules, before, v, state, is_stray):  # type: ignore[no-untyped
 def _write_atom(rules, v, state, atom, joins):  # type: ignore[no-untyped-def]
     """Write a piece of a word or number; return the kind of context it leaves."""
     pieces = rules.pieces
+    if not joins:
+        state[IS_FIRST] = int(_may_begin(state))
     if pieces.body_start[v] < pieces.body_start[v + 1]:
         state[LAST_BYTE] = pieces.body[pieces.body_start[v + 1] - 1]
     extend(rules, state, v, joins)
@@ -273,8 +298,8 @@ def _write_atom(rules, v, state, atom, joins):  # type: ignore[no-untyped-def]
     if known == 0:
         return REJECTED
     closable = (known & 1) == 1 and state[UTF8] == 0 and state[DEPTH] > 0
-    if atom == WORD and closable and rules.source_names and not _is_allowed_name(rules, state):
-        closable = False
+    if atom == WORD and closable:
+        closable = _is_vouched_for(rules, state)
     if closable and rules.whole_words and not is_joined(rules, state, atom):
         closable = False
     closable = _may_close(rules, state, atom, state[HASH]) and closable
@@ -502,8 +527,8 @@ def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
     if atom == NUMBER or known == 0:
         return 0 if known else REJECTED
     closable = (known & 1) == 1 and state[UTF8] == 0
-    if closable and rules.source_names and not _is_allowed_name(rules, state):
-        closable = False
+    state[IS_FIRST] = 1
+    closable = closable and _is_vouched_for(rules, state)
     if not closable or _is_banned(rules.phrases, state[HASH]):
         return 2 if known & 2 else REJECTED
     is_end = not rules.complete_end or ending_of_word(rules, state[HASH]) == COMPLETE

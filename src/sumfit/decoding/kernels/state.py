@@ -22,6 +22,7 @@ __all__ = [
     "ANY_BYTE",
     "APOSTROPHE",
     "BEFORE_MARK",
+    "BEGINS",
     "CLOSING_QUOTE",
     "COLON",
     "COMMA",
@@ -45,6 +46,7 @@ __all__ = [
     "IS_BARE",
     "IS_CAPITAL",
     "IS_CLOSABLE",
+    "IS_FIRST",
     "IS_STRAY",
     "IS_STUTTER",
     "IS_WHOLE",
@@ -60,12 +62,15 @@ __all__ = [
     "NEEDS_STOP",
     "NEEDS_WORD",
     "NEVER",
+    "NAME_WORD",
     "NOTHING",
     "NO_PAIRS",
     "NUMBER",
+    "NUMBER_WORD",
     "N_ATOMS",
     "OPEN",
     "OPEN_MARK",
+    "ORDINARY_WORD",
     "OTHER",
     "PAIRS",
     "PAIR_BASE",
@@ -140,16 +145,18 @@ REJECTED = -1
     IS_STUTTER,  # the open word begins with the word before it
     BEFORE_MARK,  # the byte before the last symbol
     IS_STRAY,  # the text so far ends with a closing mark that closes nothing
+    IS_FIRST,  # the open word begins the text, or stands after a mark that may begin a sentence
     IS_WILD,  # the open word holds a piece that is not known: any of several
     LEFT,  # hash of the last closed word or number since the last space
     LEFT_KIND,  # which of both it is, or one that is not known; 0 if there is none
     MARKS,  # hash of the marks behind it
     N_ATOMS,  # atoms closed
     FIELDS,
-) = range(31)
+) = range(32)
 
 WORD, NUMBER, ANY_ATOM = 1, 2, 3
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
+ORDINARY_WORD, NAME_WORD, NUMBER_WORD = 0, 1, 2  # what a word of the lexicon may be
 KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
 # well; on an open mark; on a word that needs another unless a full stop follows; on one that
 # always does; without any word or number yet
@@ -189,14 +196,15 @@ class Words(NamedTuple):
     """Word lists: sorted bytes with the offsets of each word, or sorted hashes.
 
     ``low`` and ``high`` (V,) are the words of the lexicon that begin with each piece;
-    ``joint_starts`` and ``joints`` say what may be joined, see `sumfit.decoding.joints`.
+    ``joint_starts`` and ``joints`` say what may be joined, see `sumfit.decoding.joints`;
+    ``standing`` (n,) says which words of the lexicon are names or number words.
     """
 
     lexicon: Any
     lexicon_start: Any
     low: Any
     high: Any
-    is_common: Any
+    standing: Any
     source: Any
     source_start: Any
     source_pairs: Any
@@ -258,6 +266,7 @@ APOSTROPHE = ord("'")
 PLURAL = ord("s")  # after it such a mark may be a possessive
 ANY_BYTE = 255  # the last byte of a piece that is not known; no text has it
 SPACE, COLON, COMMA, PERIOD = ord(" "), ord(":"), ord(","), ord(".")
+BEGINS = (*b':.!?"([', 0x9C)  # last bytes of marks after which a sentence may begin; 0x9C of “
 FOLD_BASE = 0x9E3779B97F4A7C15 - 2**64  # of the hashes of words, as a signed number
 FRESH = 0x5851F42D4C957F2D  # plus a place in the text, the hash of a word that is not known
 PAIR_BASE = 0x2545F4914F6CDD1D  # of the hashes of two words in a row
@@ -315,7 +324,7 @@ def no_rules() -> Rules:
         lexicon_start=numbers,
         low=numbers,
         high=numbers,
-        is_common=switch,
+        standing=kind,
         source=data,
         source_start=numbers,
         source_pairs=none,
