@@ -39,7 +39,6 @@ from sumfit.evaluation.fidelity import (
 from sumfit.evaluation.novelty import reordered_pairs
 from sumfit.length import UNITS, measure, resolve_budget, sms_info, unit_costs
 from sumfit.pipeline.constraints import says_little
-from sumfit.pipeline.faithfulness import is_faithful
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.search import says_something
 from sumfit.pipeline.source import prepare
@@ -49,6 +48,7 @@ from sumfit.text.language import language_of
 from sumfit.text.passages import select
 from sumfit.text.scripts import foreign_script, keeps_scripts
 from sumfit.text.split import split_words
+from sumfit.truth import support
 
 MOST_EXPONENT = 1.2
 FLOOR_S = 0.002
@@ -297,8 +297,8 @@ def readers() -> dict[str, Reader]:
         "unsupported_numbers": lambda text: unsupported_numbers(text, _LEAD),
         "unsupported_names": lambda text: unsupported_names(text, _LEAD),
         "unknown_words": lambda text: unknown_words(text, _LEAD, known),
-        "faithful summary": lambda text: is_faithful(text, _LEAD),
-        "faithful source": lambda text: is_faithful(_SUMMARY, text),
+        "faithful summary": lambda text: support(_LEAD, text),
+        "faithful source": lambda text: support(text, _SUMMARY),
         "fidelity": lambda text: fidelity([text], sources=[text], lexicon=known, limits=60),
         "alignment": aligned,
         "reordering": reordered,

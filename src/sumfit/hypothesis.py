@@ -158,8 +158,12 @@ class Summary:
             ``None`` where it did not choose.
         unfinished: ``time_limit_s`` or ``max_expansions`` ended the search, longer lists of
             candidates or the reranking early: with more, another summary may come out.
-        faithful: Whether its numbers and capitalised names are all in the source; ``None`` where
-            that was not asked.
+        faithful: Whether all of ``checks`` hold; ``None`` where the text does not come from the
+            model.
+        checks: Whether rules found nothing that the source does not say, by what they look at:
+            ``"numbers"``, ``"names"``, ``"negation"``, ``"modality"`` and ``"roles"``, see
+            `sumfit.truth`.
+        unsupported: What they found, in plain words, and new words, which may be right.
         bonus: Score added per token in the search.
         unit_bonus: Score added per unit of length in the search.
         words: Vocabulary ids of the text, before its capitals were set.
@@ -191,6 +195,8 @@ class Summary:
     choice_score: float | None = None
     unfinished: bool = False
     faithful: bool | None = None
+    checks: Mapping[str, bool] = field(default_factory=dict)
+    unsupported: tuple[str, ...] = ()
     bonus: float = 0.0
     unit_bonus: float = 0.0
     words: tuple[int, ...] = ()

@@ -291,19 +291,21 @@ def test_missing_and_damaged_files_are_named(reranker_dir: Path, tmp_path: Path)
 
 
 def test_a_faithful_candidate_comes_first(model_dir: Path) -> None:
-    from sumfit.pipeline.faithfulness import faithful_first, is_faithful
+    from sumfit.pipeline.faithfulness import faithful_first
+    from sumfit.truth import support
 
     source = "Anna Lee paid 1,200 euros, said twenty people. #.## billion"
-    assert is_faithful("Lee pays 1200, 20 say", source)
-    assert not is_faithful("Lee pays 1300", source)
-    assert not is_faithful("says Bob", source)
-    assert is_faithful("#.## billion", source)
-    assert not is_faithful("## billion", source)
-    listed = candidates(["paid 9", "paid 1,200", "people"])
-    verdict = partial(is_faithful, source=source)
-    assert [one.rank for one in faithful_first(listed, verdict)] == [1, 0, 2]
-    assert [one.rank for one in faithful_first(listed[:1], verdict)] == [0]
+    assert support(source, "Lee pays 1200, 20 say").supported
+    assert not support(source, "Lee pays 1300").supported
+    assert not support(source, "says Bob").supported
+    assert support(source, "#.## billion").supported
+    assert not support(source, "## billion").supported
+    listed = candidates(["paid Bob 9", "paid 9", "paid 1,200", "people"])
+    judge = partial(support, source)
+    assert [one.rank for one in faithful_first(listed, judge)] == [2, 0, 1, 3]
+    assert [one.rank for one in faithful_first(listed[:2], judge)] == [1, 0]  # the lesser fault
     fit = Summarizer.from_pretrained(model_dir)
     found = fit(TEXTS[1], max_chars=40, faithful=True)
-    assert found.faithful is is_faithful(found.text, TEXTS[1])
-    assert fit(TEXTS[1], max_chars=40).faithful is None
+    assert found.faithful is support(TEXTS[1], found.text).supported
+    plain = fit(TEXTS[1], max_chars=40)
+    assert plain.faithful is all(plain.checks.values())

@@ -135,7 +135,7 @@ class SummaryFlags:
     ] = None
     faithful: Annotated[
         bool | None,
-        _switch("Of the candidates, one whose numbers and names are in the source."),
+        _switch("Of the candidates, one that says only what the source says, by rules."),
     ] = None
     method: Annotated[
         str | None, typer.Option(help="Decoder; see sumfit model.", rich_help_panel=_SEARCH)
@@ -202,9 +202,7 @@ class SummaryFlags:
         typer.Option("--require", help="Phrase to use; repeatable.", rich_help_panel=_STYLE),
     ] = None
     source_numbers_only: Annotated[bool | None, _switch("Allow only numbers of the source.")] = None
-    source_names_only: Annotated[
-        bool | None, _switch("Allow only capitalised names of the source.")
-    ] = None
+    source_names_only: Annotated[bool | None, _switch("Allow only names of the source.")] = None
     capitalization: Annotated[
         str | None,
         typer.Option(

@@ -51,7 +51,16 @@ _NAN, _INFINITE, _MINUS_INFINITE = (uuid.uuid4().hex for _ in range(3))
 _LITERALS = {_NAN: "NaN", _INFINITE: "1e999", _MINUS_INFINITE: "-1e999"}
 
 RECORD_FIELDS = frozenset(
-    (*_FIELDS, "faithful", "source_selected", "alternatives", "line", "error")
+    (
+        *_FIELDS,
+        "faithful",
+        "checks",
+        "unsupported",
+        "source_selected",
+        "alternatives",
+        "line",
+        "error",
+    )
 )
 """All fields that a record can have."""
 
@@ -63,7 +72,7 @@ def record_of(summary: Summary) -> dict[str, Any]:
         summary: With or without a text.
 
     Returns:
-        Its fields; numbers that JSON lacks are ``None``; ``faithful`` and ``alternatives`` only
+        Its fields; numbers that JSON lacks are ``None``; what was judged and ``alternatives`` only
         where there are any; of one without a text the limit, if it got that far, and the error.
     """
     if summary.error is not None:
@@ -71,7 +80,11 @@ def record_of(summary: Summary) -> dict[str, Any]:
         return {**asked, **error_record(summary.error)}
     record = {name: _plain(getattr(summary, name)) for name in _FIELDS}
     if summary.faithful is not None:
-        record["faithful"] = summary.faithful
+        record |= {
+            "faithful": summary.faithful,
+            "checks": dict(summary.checks),
+            "unsupported": list(summary.unsupported),
+        }
     if summary.source_selected is not None:
         record["source_selected"] = asdict(summary.source_selected)
     if summary.alternatives:

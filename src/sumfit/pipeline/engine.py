@@ -367,7 +367,7 @@ class Engine:
         candidates = self._rerankers.order(
             candidates,
             source.read,
-            is_faithful=make.is_faithful,
+            judge=make.judge,
             options=options,
             deadline=deadline,
         )

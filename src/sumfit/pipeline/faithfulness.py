@@ -1,61 +1,68 @@
-"""An optional filter over candidates: what they name and number must be in the source.
+"""Whether candidates say only what their source says, and the choice of one that does.
 
-Owns the verdict on one text and the choice among several. The search itself can be held to much the
-same (`source_numbers_only`, `source_names_only`), which finds the best output of the model that is
-faithful; this filter only looks through the candidates that there are.
+Owns the verdict on a text of a source of any length and the choice among candidates. The rules are
+those of `sumfit.truth`; names and numbers are kept out by the search itself
+(`source_numbers_only`, `source_names_only`), so this is what a search cannot see: negation,
+possibility, who did what to whom.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate
+from sumfit.pipeline.source import Source
+from sumfit.truth import Support, support
 
-__all__ = ["faithful_first", "is_faithful"]
+__all__ = ["faithful_first", "support_of"]
 
-_MASKED_NUMBER = re.compile(r"#(?:[#.,]*#)?")  # Gigaword form has # for every digit
+_MOST_JUDGED = 2_000_000  # characters of a source that is judged whole
 
 
-def is_faithful(text: str, source: str) -> bool:
-    """Say whether a text has no number and no capitalised name that its source lacks.
+def support_of(text: str, source: Source) -> Support:
+    """Judge a text by what the model read; by more of a long source where that lacks something.
 
     Args:
         text: The text.
-        source: The source. What is faithful to a part of it is so to the whole.
+        source: Its source.
 
     Returns:
-        The verdict.
+        What speaks against the text, of the part of the source for which that is least.
     """
-    # Only here: a summarizer that is not asked for this does not load the scorers.
-    from sumfit.evaluation.fidelity import unsupported_names, unsupported_numbers
-
-    known = set(_MASKED_NUMBER.findall(source))
-    return (
-        known.issuperset(_MASKED_NUMBER.findall(text))
-        and not unsupported_numbers(text, source)
-        and not unsupported_names(text, source)
-    )
+    found = support(source.read, text)
+    parts = [source.head] if source.head != source.read else []
+    if not source.is_whole and len(source.text) <= _MOST_JUDGED:
+        parts.append(source.text)
+    for part in parts:
+        if found.supported:
+            break
+        found = min(found, support(part, text), key=lambda one: one.penalty)
+    return found
 
 
 def faithful_first(
-    candidates: Sequence[Candidate], is_faithful: Callable[[str], bool], deadline: Deadline
+    candidates: Sequence[Candidate], judge: Callable[[str], Support], deadline: Deadline
 ) -> list[Candidate]:
-    """Put the first faithful candidate before all others.
+    """Put the first supported candidate before all others.
 
     Args:
         candidates: The candidates, the one to return first.
-        is_faithful: The verdict on one text.
+        judge: The verdict on one text.
         deadline: Once it is over, no more are looked at.
 
     Returns:
-        The same candidates; in their own order if none is faithful.
+        The same candidates; if none is supported, the one that least speaks against comes first.
     """
+    best, least = 0, float("inf")
     for place, candidate in enumerate(candidates):
         if place and deadline.is_over:
             deadline.stop()
             break
-        if is_faithful(candidate.text):
-            return [candidate, *candidates[:place], *candidates[place + 1 :]]
-    return list(candidates)
+        found = judge(candidate.text)
+        if found.supported:
+            best = place
+            break
+        if found.penalty < least:
+            best, least = place, found.penalty
+    return [candidates[best], *candidates[:best], *candidates[best + 1 :]]

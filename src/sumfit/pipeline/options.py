@@ -82,8 +82,9 @@ class Options:
             alone can be certified; ``"mbr"`` for minimum Bayes risk under the whole graph,
             ``"mbr-nbest"`` under an n-best list; the directory of a trained reranker; or
             ``"neural"`` for the one in the model's own directory.
-        faithful: Of the candidates take the first whose numbers and capitalised names are all in
-            the source; if none is, the first, whose ``faithful`` is then ``False``.
+        faithful: Of the 20 best take the first that says only what the source says, as far as
+            rules see it (`sumfit.truth`): numbers, names, negation, possibility, roles; if none
+            does, the one that least speaks against, whose ``faithful`` is then ``False``.
         method: Decoder, a name in `sumfit.decoding.METHODS`.
         ending: ``"eos"``, ``"any"``, or ``None`` for the model's own.
         fill: ``"natural"`` uses the model's bonus, ``"prefer"`` raises it so that more of the
@@ -105,8 +106,9 @@ class Options:
         final_stop: Allow a full stop at the end; headlines, titles and subjects have none.
         banned: Words or phrases that may not occur.
         required: Words or phrases that must occur.
-        source_numbers_only: Allow only numbers that occur in the source.
-        source_names_only: Allow only capitalised names that occur in the source.
+        source_numbers_only: Allow only numbers that occur in the source, in digits or words.
+        source_names_only: Allow only names that occur in the source or are forms of such
+            ("German" for "Germany"), whatever their case and place.
         style: ``"news"``, ``"commit"``, ``"title"``, ``"subject"``, ``"synopsis"`` or ``"plain"``:
             what the model is told to write, if it was trained to be told; ``"auto"`` leaves it to
             the text.
@@ -160,8 +162,8 @@ class Options:
     final_stop: bool = False
     banned: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
-    source_numbers_only: bool = False
-    source_names_only: bool = False
+    source_numbers_only: bool = True
+    source_names_only: bool = True
     style: str = "auto"
     capitalization: str | None = None
     on_infeasible: str = "error"

@@ -23,6 +23,7 @@ from sumfit.pipeline.ranking import Ranking
 from sumfit.rerank import AnyReranker, GraphReranker, ListReranker, Reranker, get_reranker
 from sumfit.rerank.graph import Ranked
 from sumfit.runtime import RERANKER, ModelDirectory
+from sumfit.truth import Support
 
 __all__ = ["RerankerCache"]
 
@@ -141,7 +142,7 @@ class RerankerCache:
         candidates: list[Candidate],
         source: str,
         *,
-        is_faithful: Callable[[str], bool],
+        judge: Callable[[str], Support],
         options: Options,
         deadline: Deadline,
     ) -> list[Candidate]:
@@ -150,7 +151,7 @@ class RerankerCache:
         Args:
             candidates: Verified candidates, in the order of `ranking` if there is one.
             source: The text that the model read.
-            is_faithful: The verdict on one candidate's text, if the options ask for it.
+            judge: The verdict on one candidate's text, if the options ask for it.
             options: The caller's options.
             deadline: Once it is over, the candidates keep the order that they have.
 
@@ -163,7 +164,7 @@ class RerankerCache:
                 deadline.stop()
                 return candidates
             candidates = _reordered(candidates, source, reranker)
-        return faithful_first(candidates, is_faithful, deadline) if options.faithful else candidates
+        return faithful_first(candidates, judge, deadline) if options.faithful else candidates
 
 
 # By one name: a look at all that a protocol asks for would cost more than the ranking.

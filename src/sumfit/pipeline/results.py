@@ -15,13 +15,14 @@ from sumfit.errors import InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest
 from sumfit.pipeline.bonus import LengthBonus
-from sumfit.pipeline.faithfulness import is_faithful
+from sumfit.pipeline.faithfulness import support_of
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.source import Source
 from sumfit.text import Tokenizer, ends_completely
 from sumfit.text.capitalization import Capitalizer
 from sumfit.text.distinct import distinct
 from sumfit.text.scripts import UNSPACED
+from sumfit.truth import Support
 
 __all__ = ["ResultMaker", "case_of"]
 
@@ -69,6 +70,7 @@ class ResultMaker:
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
         for candidate in reversed(self._chosen(candidates)):
             found = candidate.hypothesis
+            judged = self.judge(candidate.text)
             is_top = found.score >= top.score  # else a better one is known, whatever is proved
             summary = Summary(
                 text=request.compose(candidate.text),
@@ -84,7 +86,9 @@ class ResultMaker:
                 bonus=bonus.per_token,
                 unit_bonus=bonus.per_unit,
                 words=found.words,
-                faithful=self.is_faithful(candidate.text) if self.options.faithful else None,
+                faithful=judged.supported,
+                checks=judged.checks,
+                unsupported=judged.reasons,
                 unfinished=unfinished,
                 timings=timings,
                 alternatives=alternatives if candidate is candidates[0] else (),
@@ -165,20 +169,17 @@ class ResultMaker:
         )
         return self.failed(error, request)
 
-    def is_faithful(self, text: str) -> bool:
-        """Say whether the source has the numbers and names of a text.
+    def judge(self, text: str) -> Support:
+        """Say what of a text its source does not say.
 
         Args:
             text: A candidate's text.
 
         Returns:
-            The verdict; a very long source is read whole only if its head has them not.
+            The verdict.
         """
-        source = self.source
-        assert source is not None
-        return is_faithful(text, source.head) or (
-            not source.is_whole and is_faithful(text, source.text)
-        )
+        assert self.source is not None
+        return support_of(text, self.source)
 
     def failed(self, error: SumfitError, request: LengthRequest | None = None) -> Summary:
         """A summary without text that says why.

@@ -94,7 +94,7 @@ class Options(Strict):
         "of candidates; or by the model's own reranker",
     )
     faithful: bool | None = Field(
-        None, description="of the candidates, one whose numbers and names the source has"
+        None, description="of the candidates, one that says only what the source says, by rules"
     )
     method: Name | None = Field(None, description="decoder, see GET /v1/model")
     ending: Literal["eos", "any"] | None = Field(None, description="how an end is scored")
@@ -231,7 +231,15 @@ class SummaryReply(BaseModel):
     origin: str = Field(description="`model`, `source` (it fitted as it was) or `cut`")
     rank: int
     faithful: bool | None = Field(
-        None, description="its numbers and names are in the source; null where not asked"
+        None, description="all of `checks` hold; null where the text does not come from the model"
+    )
+    checks: dict[str, bool] | None = Field(
+        None,
+        description="by rules, whether `numbers`, `names`, `negation`, `modality` and `roles` are "
+        "the source's",
+    )
+    unsupported: list[str] | None = Field(
+        None, description="what the rules found, in words, and new words, which may be right"
     )
     alternatives: list[SummaryReply] | None = None
     error: ItemError | None = None
