@@ -30,12 +30,7 @@ from sumfit.decoding.compiled_constraints import CompiledConstraints
 from sumfit.decoding.constraints import Constraints
 from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.evaluation.alignment import Aligner
-from sumfit.evaluation.fidelity import (
-    fidelity,
-    unknown_words,
-    unsupported_names,
-    unsupported_numbers,
-)
+from sumfit.evaluation.fidelity import fidelity, unknown_words
 from sumfit.evaluation.novelty import reordered_pairs
 from sumfit.length import UNITS, measure, resolve_budget, sms_info, unit_costs
 from sumfit.pipeline.constraints import says_little
@@ -294,8 +289,6 @@ def readers() -> dict[str, Reader]:
         "required": required,
         "says_little": says_little,
         "says_something": says_something,
-        "unsupported_numbers": lambda text: unsupported_numbers(text, _LEAD),
-        "unsupported_names": lambda text: unsupported_names(text, _LEAD),
         "unknown_words": lambda text: unknown_words(text, _LEAD, known),
         "faithful summary": lambda text: support(_LEAD, text),
         "faithful source": lambda text: support(text, _SUMMARY),

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from benchmarks import input_growth
 from sumfit.cleaning import clean
-from sumfit.evaluation.fidelity import unsupported_names, unsupported_numbers
 from sumfit.evaluation.novelty import reordered_pairs
 from sumfit.length import measure, sms_info
 from sumfit.pipeline.search import says_something
@@ -26,6 +25,7 @@ from sumfit.text import ends_completely, get_profile, normalize
 from sumfit.text.passages import select
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.split import split_words
+from sumfit.truth import support
 from tests.clocks import Clock
 from tests.strategies import AWKWARD_FRAGMENTS, UNTIDY_FRAGMENTS
 
@@ -43,8 +43,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "scripts": lambda text: keeps_scripts(text, text),
     "ends": ends_completely,
     "something": says_something,
-    "numbers": lambda text: unsupported_numbers(text, text),
-    "names": lambda text: unsupported_names(text, text),
+    "truth": lambda text: support(text, text + " "),
     "reordering": lambda text: reordered_pairs([ord(character) % 17 for character in text]),
 }
 

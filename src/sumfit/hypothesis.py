@@ -195,7 +195,7 @@ class Summary:
     choice_score: float | None = None
     unfinished: bool = False
     faithful: bool | None = None
-    checks: Mapping[str, bool] = field(default_factory=dict)
+    checks: Mapping[str, bool] = field(default_factory=dict, hash=False)
     unsupported: tuple[str, ...] = ()
     bonus: float = 0.0
     unit_bonus: float = 0.0

@@ -20,6 +20,7 @@ from sumfit.length import UnitLike, get_unit, measure
 from sumfit.text.endings import CLITICS, ends_completely
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.split import split_words
+from sumfit.truth import support
 
 __all__ = [
     "Fidelity",
@@ -28,24 +29,9 @@ __all__ = [
     "has_repeated_word",
     "load_lexicon",
     "unknown_words",
-    "unsupported_names",
-    "unsupported_numbers",
 ]
 
 _CLITIC = re.compile(rf"(?<=\w)['’](?:{'|'.join(CLITICS)})\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"(?<!\w)[^\W\d_][\w'’-]*")
-_CLAUSE_START = re.compile(r"[:.!?]\s+")
-_SPELLED = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {
-    word: str(10 * value)
-    for value, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +50,8 @@ class Fidelity:
         repeated_neighbour: Share in which a word equals the word before it.
         repeated_word: Share in which a content word occurs twice.
         unknown_word: Share with a word that is in neither its source nor the lexicon.
-        unsupported_number: Share with a number that its source lacks.
-        unsupported_name: Share with a capitalised name that its source lacks.
+        unsupported_number: Share with a number that its source lacks, by `sumfit.truth`.
+        unsupported_name: Share with a name that its source lacks, by `sumfit.truth`.
     """
 
     n: int
@@ -204,52 +190,6 @@ def unknown_words(summary: str, source: str, lexicon: Collection[str]) -> tuple[
     )
 
 
-def unsupported_numbers(summary: str, source: str) -> tuple[str, ...]:
-    """List the numbers that the source has neither in digits nor, up to ninety, in words.
-
-    Args:
-        summary: The summary.
-        source: Its source.
-
-    Returns:
-        The numbers as the summary writes them.
-    """
-    known = _numbers_of(source)
-    return tuple(match for match in _NUMBER.findall(summary) if _digits(match) not in known)
-
-
-def unsupported_names(summary: str, source: str) -> tuple[str, ...]:
-    """List the capitalised words that the source does not have in any case.
-
-    The first word of the summary or of a part after a colon or full stop is capitalised anyway and
-    not judged, and neither is a summary in title case, where capitals say nothing: one whose
-    longer words are mostly capitalised.
-
-    Args:
-        summary: The summary.
-        source: Its source.
-
-    Returns:
-        The names as the summary writes them.
-    """
-    words = _NAME.findall(summary)
-    clause_starts = {match.end() for match in _CLAUSE_START.finditer(summary)}
-    judged = [
-        match[0]
-        for match in itertools.islice(_NAME.finditer(summary), 1, None)
-        if match.start() not in clause_starts
-    ]
-    long_words = [word for word in words[1:] if len(word) > 3]
-    if sum(word[0].isupper() for word in long_words) * 2 > len(long_words) >= 4:
-        return ()
-    known = _words_of(source)
-    return tuple(
-        word
-        for word in judged
-        if word[0].isupper() and not known.issuperset(_without_possessive(word))
-    )
-
-
 def load_lexicon(path: Path) -> frozenset[str]:
     """Read known words from a file, one a line, ``.xz`` or plain.
 
@@ -300,10 +240,11 @@ def _source_rates(
     if lexicon is not None:
         known = frozenset(lexicon)
         unknown = _share([bool(unknown_words(text, source, known)) for text, source in pairs])
+    found = [support(source, text) for text, source in pairs]
     return (
         unknown,
-        _share([bool(unsupported_numbers(text, source)) for text, source in pairs]),
-        _share([bool(unsupported_names(text, source)) for text, source in pairs]),
+        _share([bool(one.numbers) for one in found]),
+        _share([bool(one.names) for one in found]),
     )
 
 
@@ -313,19 +254,5 @@ def _words_of(source: str) -> frozenset[str]:
     return frozenset(split_words(source))
 
 
-@lru_cache(maxsize=4)
-def _numbers_of(source: str) -> frozenset[str]:
-    written = {_digits(match) for match in _NUMBER.findall(source)}
-    return frozenset(written | {_SPELLED[word] for word in _SPELLED if word in _words_of(source)})
-
-
 def _share(verdicts: Sequence[bool]) -> float:
     return sum(map(bool, verdicts)) / len(verdicts)
-
-
-def _digits(number: str) -> str:
-    return number.replace(",", "")
-
-
-def _without_possessive(word: str) -> list[str]:
-    return split_words(re.sub(r"['’]s$|['’]$", "", word))

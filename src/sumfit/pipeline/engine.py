@@ -47,6 +47,7 @@ _CHARACTERS_PER_UNIT = {"tokens": 4.2, "words": 6.0}  # about 1 for every other 
 _PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
 _PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
+_MOST_JUDGED = 100  # candidates among which a faithful one is sought
 _SEVERAL = 3  # limits of one text from which one search over all lengths pays
 
 
@@ -361,6 +362,8 @@ class Engine:
             if nothing_fits and options.on_infeasible == "cut":
                 return make.cut(request)
             raise
+        if options.faithful and ranking is None:
+            candidates = self._until_faithful(candidates, search, request, make, bonus, deadline)
         decoded = time.perf_counter()
         if chooser is not None and len(candidates) > 1 and not deadline.is_over:
             candidates = [chosen(choice) for choice in chooser.order(candidates, source.read)]
@@ -380,6 +383,30 @@ class Engine:
         return make.from_model(
             candidates, request, bonus=bonus, timings=seconds, unfinished=deadline.was_felt
         )
+
+    def _until_faithful(
+        self,
+        candidates: list[Candidate],
+        search: GraphSearch,
+        request: LengthRequest,
+        make: ResultMaker,
+        bonus: LengthBonus,
+        deadline: Deadline,
+    ) -> list[Candidate]:
+        """The same candidates, or a longer list where none of them is faithful."""
+        assert make.source is not None
+        if deadline.is_spent or any(make.judge(one.text).supported for one in candidates):
+            return candidates
+        try:
+            return search.find(
+                request,
+                longest=self._length(make.source, request),
+                bonus=bonus,
+                n_wanted=max(make.options.n_best, _MOST_JUDGED),
+                deadline=deadline,
+            )
+        except SumfitError:  # the time ran out
+            return candidates
 
     def _from_one_search(
         self, search: GraphSearch, prepared: Prepared, options: Options, deadline: Deadline

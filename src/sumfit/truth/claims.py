@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sumfit.truth.reading import Reading
-from sumfit.truth.scopes import BREAKS, Scopes, keeps_denial, keeps_doubt
+from sumfit.truth.scopes import BREAKS, Scope, Scopes, keeps_denial, keeps_doubt
 from sumfit.truth.stems import stem
 
 __all__ = [
@@ -112,13 +112,17 @@ def _lost(
 ) -> tuple[str, ...]:
     content = {summary.stems[i] for i in range(len(summary)) if summary.is_content[i]} - _SPEECH
     only_inside = (content & scopes.inside) - scopes.outside
-    if not only_inside:
+    if not only_inside and not any(scope.subject for scope in scopes.scopes):
         return ()
     kept_by = {root for place, root in enumerate(summary.stems) if keeps(summary, place)}
     found = []
     for scope in scopes.scopes:
         told = {source.stems[place] for place in scope.places} & only_inside
-        if not told or source.stems[scope.cue] in content or kept_by - told:
+        if source.stems[scope.cue] in content or kept_by - told:
+            continue
+        if not told:
+            if scope.subject and _is_bare(content, source, scope):
+                found.append(f"{source.folded[scope.cue]} … {' '.join(summary.words)}")
             continue
         is_head = scope.head >= 0 and source.stems[scope.head] in told
         is_most = len(told) >= _HALF * len(content)
@@ -129,6 +133,18 @@ def _lost(
             words = [source.words[i] for i in scope.places if source.stems[i] in told]
             found.append(f"{source.folded[scope.cue]} … {' '.join(words)}")
     return tuple(found)
+
+
+def _is_bare(content: set[str], source: Reading, scope: Scope) -> bool:
+    """Whether a summary is no more than the subject of what its source denies."""
+    subject = {source.stems[place] for place in scope.subject if source.is_content[place]}
+    if not content or not content <= subject:
+        return False
+    clause = source.clause[scope.cue]
+    return not any(
+        root in content and source.clause[place] != clause
+        for place, root in enumerate(source.stems)
+    )
 
 
 def added_denials(

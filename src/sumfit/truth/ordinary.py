@@ -15,7 +15,9 @@ __all__ = ["ORDINARY_WORDS_FILE", "ordinary_words"]
 ORDINARY_WORDS_FILE = Path(__file__).with_name("ordinary_words.txt.xz")
 
 # Events and makers' names that texts write small.
-_NAMES_WRITTEN_SMALL = frozenset("coronavirus covid brexit omicron bitcoin ethereum iphone".split())
+_NAMES_WRITTEN_SMALL = frozenset(
+    "coronavirus covid brexit omicron bitcoin ethereum iphone git".split()
+)
 
 
 @cache

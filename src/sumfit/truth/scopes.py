@@ -24,9 +24,10 @@ _NOT = frozenset(
     "hadnt aint non can't won't don't didn't doesn't isn't wasn't aren't weren't wouldn't couldn't "
     "shouldn't hasn't haven't hadn't ain't mustn't needn't mightn't".split()
 )
+_NOT_VERBS = frozenset(word for word in _NOT if word[-3:] == "n't") | {"not", "never", "cannot"}
 _DENY = _stems(
-    "deny reject refuse dismiss overturn quash refute rebuff scrap abandon cancel revert rescind "
-    "annul nullify veto acquit exonerate disprove debunk disqualify"
+    "deny reject refuse dismiss dispute overturn quash refute rebuff scrap abandon cancel revert "
+    "rescind annul nullify veto acquit exonerate disprove debunk disqualify"
 )
 _DENY_WEAKLY = _stems(
     "block ban prohibit forbid bar prevent avoid oppose suspend postpone shelve withdraw withhold "
@@ -46,12 +47,15 @@ _DENY_IN_TWO = {
         "pull": "out",
         "back": "out",
         "shut": "out",
+        "lift": "ban bans order orders curfew restrictions sanctions curbs embargo",
         "drop": "plan plans bid case charge lawsuit suit appeal proposal idea",
         "dropped": "the a its their his her all",
         "dropping": "the a its their his her all",
     }.items()
 }
 _FAIL = _stems("fail")
+_LIFT, _REVERT = stem("lift"), stem("revert")
+_BEFORE_OBJECTS = frozenset("to the a an any all this that his her its their your my our".split())
 _UNABLE = frozenset(
     "unable unlikely unwilling impossible untrue false unfounded baseless unproven hoax fake "
     "ineligible invalid absent".split()
@@ -71,13 +75,14 @@ _MODAL = frozenset(
     "potentially apparently likely unlikely".split()
 )
 _DOUBT = _stems(
-    "allege suspect rumour rumoured believe accuse consider mull propose threaten claim hope "
-    "possible potential alleged expect plan weigh"
+    "allege suspect rumour rumoured believe accuse consider mull propose threaten claim boast "
+    "hope conjecture possible potential alleged expect plan weigh"
 )
 _DOUBT_NEEDS_TO = _stems("expect plan hope aim seek want intend threaten agree promise pledge vow")
+_SAID_TO = frozenset("said thought understood known reported".split())
 _CONDITIONS = frozenset("if unless".split())
 _DENIAL_CUES = _NOT | _DENY | _DENY_WEAKLY | frozenset(_DENY_IN_TWO) | _FAIL | _UNABLE
-_DOUBT_CUES = _MODAL | _DOUBT | _DOUBT_NEEDS_TO | _CONDITIONS
+_DOUBT_CUES = _MODAL | _DOUBT | _DOUBT_NEEDS_TO | _CONDITIONS | _SAID_TO
 _LONGEST = 14  # words of a scope
 _FEW = 3  # words between "was" and "rejected"
 
@@ -88,7 +93,7 @@ _KEEPS_DENIAL = (
     | _stems(
         "nix axe against halt stop drop end remove fix skip disable ignore undo unchanged delay "
         "freeze exclude omit clear stay keep remain dispute contradict rule snub spurn defy "
-        "resist fight stall miss lose kill escape spare free safe collapse cut delete ditch "
+        "resist fight stall escape spare free safe collapse cut delete ditch "
         "discard oust stand opposition rejection denial refusal cancellation failure ban lack "
         "reversal withdrawal acquittal veto suspension postponement wrong incorrect mistaken "
         "unchanged untouched unhurt unharmed uninjured out off down wo ca"
@@ -100,11 +105,11 @@ _KEEPS_DOUBT = (
     | _DOUBT_NEEDS_TO
     | _CONDITIONS
     | _stems(
-        "to can should warn fear risk say says call urge ask suggest set eye bid rumor talk look "
-        "face chance prospect ready offer proposal plan possibility danger threat suspicion "
-        "allegation claim accusation charge trial unclear doubt question predict forecast see "
-        "want wish report speculation probe investigate study find help near think deny due await "
-        "whether open would must need"
+        "to can should warn fear risk say says call urge ask suggest set eye bid rumor talk "
+        "chance prospect ready offer proposal plan possibility danger threat suspicion "
+        "allegation claim accusation charge trial unclear doubt question predict forecast "
+        "want wish report speculation probe investigate near think deny await whether would "
+        "conjecture"
     )
 ) - {"be"}
 
@@ -118,12 +123,15 @@ class Scope:
         head: Place of the first content word after it (before it, in the passive); -1 for none.
         places: Places of the words it governs, cue left out.
         is_weak: The cue denies in some uses only, so that it takes more to say it was lost.
+        subject: Places of the words before "not" and "never" in its clause, which these do not
+            govern.
     """
 
     cue: int
     head: int
     places: tuple[int, ...]
     is_weak: bool = False
+    subject: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,6 +174,8 @@ def denials(reading: Reading) -> Scopes:
                 found.append(_after(reading, place, is_weak=is_weak))
         elif root in _DENY_IN_TWO or folded in _DENY_IN_TWO:
             seconds = _DENY_IN_TWO.get(folded) or _DENY_IN_TWO[root]
+            if root == _LIFT:  # "lifted the ban"
+                following = _next_content(reading, place)
             if stem(following) in seconds:
                 if _is_passive(reading, place):
                     found.append(_around(reading, place))
@@ -208,6 +218,9 @@ def doubts(reading: Reading) -> Scopes:
             found.append(_after(reading, place, is_weak=True))
         elif root in _DOUBT_NEEDS_TO:
             if following == "to":
+                found.append(_after(reading, place + 1))
+        elif folded in _SAID_TO:
+            if following == "to" and _follows_be(reading, place):
                 found.append(_after(reading, place + 1))
         elif root in _DOUBT:
             if _is_passive(reading, place) and following not in ("to", "of"):
@@ -253,6 +266,13 @@ def keeps_doubt(reading: Reading, place: int) -> bool:
     )
 
 
+def _next_content(reading: Reading, place: int) -> str:
+    for after in range(place + 1, min(len(reading), place + 1 + _FEW)):
+        if reading.sentence[after] == reading.sentence[place] and reading.is_content[after]:
+            return reading.folded[after]
+    return ""
+
+
 def _is_month(reading: Reading, place: int) -> bool:
     return reading.words[place] == "May" and not reading.is_first[place]
 
@@ -275,9 +295,7 @@ def _denies_here(reading: Reading, place: int, following: str) -> bool:
     if reading.stems[place] != "declin":
         return True
     # "declined the offer", "was declined", "declined to say", not "sales declined"
-    return following in ("to", "the", "a", "an", "any", "his", "her", "its", "their") or (
-        _is_passive(reading, place)
-    )
+    return following in _BEFORE_OBJECTS or _is_passive(reading, place)
 
 
 def _is_passive(reading: Reading, place: int) -> bool:
@@ -300,27 +318,36 @@ def _follows_be(reading: Reading, place: int) -> bool:
 def _after(reading: Reading, cue: int, *, is_weak: bool = False) -> Scope:
     places = _following(reading, cue)
     head = next((place for place in places if reading.is_content[place]), -1)
-    return Scope(cue, head, tuple(places), is_weak)
+    subject = tuple(_preceding(reading, cue)) if reading.folded[cue] in _NOT_VERBS else ()
+    return Scope(cue, head, tuple(places), is_weak, subject)
 
 
 def _around(reading: Reading, cue: int, *, is_weak: bool = False) -> Scope:
-    before: list[int] = []
+    before, after = _preceding(reading, cue), _following(reading, cue)
+    head = next((place for place in reversed(before) if reading.is_content[place]), -1)
+    return Scope(cue, head, (*before, *after), is_weak)
+
+
+def _preceding(reading: Reading, cue: int) -> list[int]:
+    places: list[int] = []
     for place in range(cue - 1, max(-1, cue - 1 - _LONGEST), -1):
         if reading.clause[place] != reading.clause[cue] or reading.folded[place] in BREAKS:
             break
-        before.append(place)
-    before.reverse()
-    after = _following(reading, cue)
-    head = next((place for place in reversed(before) if reading.is_content[place]), -1)
-    return Scope(cue, head, (*before, *after), is_weak)
+        if reading.folded[place] == "and" and reading.folded[place + 1] in _FINITE:
+            break
+        places.append(place)
+    places.reverse()
+    return places
 
 
 def _following(reading: Reading, cue: int) -> list[int]:
     places: list[int] = []
     n = len(reading)
+    # what is reverted is named in full
+    parts = reading.sentence if reading.stems[cue] == _REVERT else reading.clause
     for place in range(cue + 1, min(n, cue + 1 + _LONGEST)):
         folded = reading.folded[place]
-        if reading.clause[place] != reading.clause[cue] or folded in BREAKS:
+        if parts[place] != parts[cue] or folded in BREAKS:
             break
         if folded == "and" and place + 1 < n and reading.folded[place + 1] in _FINITE:
             break
