@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from sumfit.errors import DataFormatError, InputError, UnknownUnitError
 from sumfit.evaluation.fidelity import (
-from sumfit.truth import support
     fidelity,
     has_repeated_neighbour,
     has_repeated_word,
     load_lexicon,
     unknown_words,
 )
+from sumfit.truth import support
 
 
 def test_length_rates_are_counted_on_the_strings() -> None:
