@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from sumfit.deadline import Deadline
 from sumfit.errors import (
     ConfigError,
     IncompatibleModelError,
@@ -302,8 +303,11 @@ def test_a_faithful_candidate_comes_first(model_dir: Path) -> None:
     assert not support(source, "## billion").supported
     listed = candidates(["paid Bob 9", "paid 9", "paid 1,200", "people"])
     judge = partial(support, source)
-    assert [one.rank for one in faithful_first(listed, judge)] == [2, 0, 1, 3]
-    assert [one.rank for one in faithful_first(listed[:2], judge)] == [1, 0]  # the lesser fault
+    assert [one.rank for one in faithful_first(listed, judge, Deadline())] == [2, 0, 1, 3]
+    assert [one.rank for one in faithful_first(listed[:2], judge, Deadline())] == [
+        1,
+        0,
+    ]  # the lesser fault
     fit = Summarizer.from_pretrained(model_dir)
     found = fit(TEXTS[1], max_chars=40, faithful=True)
     assert found.faithful is support(TEXTS[1], found.text).supported
