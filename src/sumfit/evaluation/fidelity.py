@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 
 from sumfit.errors import DataFormatError, InputError
@@ -246,12 +245,6 @@ def _source_rates(
         _share([bool(one.numbers) for one in found]),
         _share([bool(one.names) for one in found]),
     )
-
-
-# A source is compared with many candidates, one after the other.
-@lru_cache(maxsize=4)
-def _words_of(source: str) -> frozenset[str]:
-    return frozenset(split_words(source))
 
 
 def _share(verdicts: Sequence[bool]) -> float:
