@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -65,8 +66,8 @@ def test_time_and_expansions_only_run_down(
         clock.now += seconds
         deadline.spend(n_expanded)
         seen.append((deadline.left_s, deadline.expansions_left, deadline.is_spent))
-    for (left, expansions, spent), (left_next, expansions_next, spent_next) in zip(
-        seen, seen[1:], strict=False
+    for (left, expansions, spent), (left_next, expansions_next, spent_next) in itertools.pairwise(
+        seen
     ):
         assert left_next <= left
         assert spent_next >= spent

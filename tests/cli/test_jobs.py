@@ -74,6 +74,8 @@ def test_the_output_has_every_record_with_the_librarys_own_summary(
         assert row["summary"] == summary.text
         assert row["summary_length"] == summary.length <= 40
         assert row["summary_alternatives"] == [summary.alternatives[0].text]
+        for name in ("chosen_by", "choice_score", "unfinished"):
+            assert row[f"summary_{name}"] == getattr(summary, name)
         assert row["summary_error"] is row["summary_error_type"] is None
         assert row["summary_line"] == row["id"] + 1
     assert "the text is empty" in found[9]["summary_error"]

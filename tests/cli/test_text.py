@@ -58,6 +58,8 @@ def test_standard_input(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
         (["--max-chars", "70", "--fill", "prefer"], {"max_chars": 70, "fill": "prefer"}),
         (["--max-chars", "40", "--method", "pathmap"], {"max_chars": 40, "method": "pathmap"}),
         (["--max-chars", "40", "--rerank", "mbr"], {"max_chars": 40, "rerank": "mbr"}),
+        (["--max-chars", "40", "--rerank", "none"], {"max_chars": 40, "rerank": None}),
+        (["--max-chars", "40", "--style", "news"], {"max_chars": 40, "style": "news"}),
         (["--max-chars", "40", "--ending", "any"], {"max_chars": 40, "ending": "any"}),
         (["--max-chars", "40", "--no-constraints"], {"max_chars": 40, "constraints": False}),
         (["--max-chars", "40", "--dangling-end"], {"max_chars": 40, "dangling_end": True}),
@@ -101,6 +103,8 @@ def test_json(sumfit: Sumfit, fit: Summarizer, texts: tuple[str, ...]) -> None:
     assert record["text"] == expected.text
     assert record["log_prob"] == expected.log_prob
     assert record["alternatives"][0]["text"] == expected.alternatives[0].text
+    for name in ("chosen_by", "choice_score", "unfinished"):
+        assert record[name] == getattr(expected, name)
     assert list(record)[:5] == ["text", "length", "unit", "limit", "min_length"]
     short = json.loads(sumfit("Short text.", "--max-chars", "40", "--format", "json").out)
     assert (short["origin"], short["log_prob"], short["gap"]) == ("source", None, None)

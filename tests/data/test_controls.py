@@ -55,5 +55,5 @@ def test_shares_are_kept_on_average() -> None:
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ConfigError, match="style_share must be between 0 and 1, was 2"):
         ControlOptions(style_share=2)
-    with pytest.raises(ConfigError, match="room must be at least 1, was 0.5"):
+    with pytest.raises(ConfigError, match=r"room must be at least 1, was 0.5"):
         ControlOptions(room=0.5)

@@ -54,6 +54,11 @@ def test_the_server_answers_what_the_library_answers(
 ) -> None:
     for text in TEXTS:
         reply = post(client, {"text": text, "max_chars": 45, "n_best": 3}).json()
+        assert (reply["chosen_by"], reply["choice_score"], reply["unfinished"]) == (
+            "graph",
+            None,
+            False,
+        )
         summary = server_summarizer(text, max_chars=45, n_best=3)
         assert reply["text"] == summary.text
         assert reply["log_prob"] == pytest.approx(summary.log_prob)
@@ -75,7 +80,9 @@ def test_every_reranker_with_a_name_is_offered(
     client: httpx.Client, server_summarizer: Summarizer
 ) -> None:
     offered = Options.model_fields["rerank"].annotation
-    assert set(get_args(get_args(offered)[0])) == set(NAMES)
+    assert set(get_args(get_args(offered)[0])) == {"auto", "none", *NAMES}
+    schema = Options.model_json_schema()["properties"]
+    assert [schema[name]["default"] for name in ("rerank", "style")] == ["auto", "auto"]
     for name in ("mbr", "mbr-nbest"):
         reply = post(client, {"text": TEXT, "max_chars": 45, "rerank": name}).json()
         assert reply["text"] == server_summarizer(TEXT, max_chars=45, rerank=name).text

@@ -31,6 +31,9 @@ def test_summaries_are_those_of_the_library(live_url: str, server_summarizer: Su
             assert summary.log_prob == pytest.approx(expected.log_prob)
             assert summary.optimal
             assert summary.gap == 0
+            for name in ("chosen_by", "choice_score", "unfinished", "rank"):
+                assert getattr(summary, name) == getattr(expected, name)
+            assert (summary.checks, summary.unsupported) == (expected.checks, expected.unsupported)
             assert summary.alternatives[0].text == expected.alternatives[0].text
             many = await client.summarize_many([*TEXTS, ""], max_words=4)
             assert [one.text for one in many[:-1]] == [

@@ -43,5 +43,5 @@ def test_style_stands_before_length_and_either_may_be_absent() -> None:
 
 
 def test_an_unknown_style_is_an_error_that_names_the_others() -> None:
-    with pytest.raises(ConfigError, match="style must be one of news, commit, .* was 'poem'"):
+    with pytest.raises(ConfigError, match=r"style must be one of news, commit, .* was 'poem'"):
         CONTROLS.ids(style="poem")

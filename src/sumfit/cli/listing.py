@@ -56,6 +56,7 @@ def model(as_json: Json = False, *, flags: ModelFlags) -> None:
     for name, what in (("bonus", "piece"), ("unit_bonus", "unit")):
         bonus = ", ".join(f"{unit} {value:g}" for unit, value in config[name].items())
         print(f"{name:<10} {bonus or 'none'} (nats per {what})")
+    print(f"styles     {', '.join(facts['styles']) or 'as the text asks'}")
     print(f"methods    {', '.join(facts['methods'])}")
     print("defaults")
     for name, value in facts["defaults"].items():

@@ -128,8 +128,8 @@ class SummaryFlags:
     rerank: Annotated[
         str | None,
         typer.Option(
-            help="mbr, mbr-nbest, the directory of a trained reranker, or neural for the "
-            "model's own.",
+            help="What chooses: auto (the model's scorer), none (the best score), mbr, mbr-nbest, "
+            "neural (the model's own reranker), or the directory of a trained one.",
             rich_help_panel=_SEARCH,
         ),
     ] = None
@@ -203,6 +203,14 @@ class SummaryFlags:
     ] = None
     source_numbers_only: Annotated[bool | None, _switch("Allow only numbers of the source.")] = None
     source_names_only: Annotated[bool | None, _switch("Allow only names of the source.")] = None
+    style: Annotated[
+        str | None,
+        typer.Option(
+            help="auto (the preset's, else the text's), news, commit, title, subject, synopsis "
+            "or plain.",
+            rich_help_panel=_STYLE,
+        ),
+    ] = None
     capitalization: Annotated[
         str | None,
         typer.Option(

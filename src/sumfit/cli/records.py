@@ -42,6 +42,9 @@ _FIELDS = (
     "origin",
     "method",
     "rank",
+    "chosen_by",
+    "choice_score",
+    "unfinished",
     "bonus",
     "unit_bonus",
 )

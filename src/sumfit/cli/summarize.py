@@ -247,7 +247,7 @@ def _check_kept(keep: Sequence[str], format: str) -> None:
 
 def _check_candidates(summary: SummaryFlags, *, has_room: bool) -> None:
     """Refuse candidates that are neither written nor chosen from."""
-    is_chosen_from = summary.rerank is not None or summary.faithful
+    is_chosen_from = summary.rerank not in (None, "none") or summary.faithful
     if (summary.n_best or 1) > 1 and not has_room and not is_chosen_from:
         raise ConfigError(
             f"--n-best {summary.n_best}: lines hold one summary of each text; add --format jsonl, "

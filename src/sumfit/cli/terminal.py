@@ -32,7 +32,7 @@ _BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 
 _INTERVAL_S = 0.1
 _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
-    r"|time_limit_s|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
+    r"|time_limit_s|style|long|input_kind|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
     r"|n_workers|batch_size|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
     r"|delimiter"
     r"|port|queue_size|max_batch|search_time_limit_s|max_body_bytes|max_texts|log_level"

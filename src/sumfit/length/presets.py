@@ -22,6 +22,7 @@ class Preset:
         limit: Most the text may measure.
         description: What it is for.
         source: Where the number comes from.
+        style: Style that suits the slot, as ``style=`` takes it; empty where any may.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Preset:
     limit: int
     description: str
     source: str
+    style: str = ""
 
 
 PRESETS: dict[str, Preset] = {
@@ -164,6 +166,7 @@ PRESETS: dict[str, Preset] = {
             50,
             "subject line of a commit",
             "git-commit(1), Discussion: a single short line, no more than 50 characters",
+            style="commit",
         ),
         Preset(
             "git-subject-hard",
@@ -171,6 +174,7 @@ PRESETS: dict[str, Preset] = {
             72,
             "subject line of a commit, the most that tools show",
             "Practice: hosting sites cut subjects after 72 characters",
+            style="commit",
         ),
         Preset(
             "pr-title",
@@ -179,6 +183,7 @@ PRESETS: dict[str, Preset] = {
             "title of a pull or merge request",
             "Practice: it becomes the subject of the commit when the request is squashed; hosting "
             "sites cut subjects after 72 characters and accept titles of about 255",
+            style="commit",
         ),
         Preset(
             "email-subject",
@@ -187,6 +192,7 @@ PRESETS: dict[str, Preset] = {
             "subject of an e-mail",
             "Practice: desktop clients show 50 to 70 characters; RFC 5322 section 2.1.1 asks for "
             "lines of at most 78 characters, field name included",
+            style="subject",
         ),
         Preset(
             "synopsis",
@@ -195,6 +201,7 @@ PRESETS: dict[str, Preset] = {
             "one-line synopsis of a package",
             "Debian Policy section 3.4.1 asks for under 80 characters; package checkers report "
             "only more than 80",
+            style="synopsis",
         ),
         Preset(
             "app-subtitle",

@@ -5,6 +5,7 @@ Owns one dictionary, shown by the command line and the server.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,16 +18,17 @@ from sumfit.runtime import ModelConfig
 __all__ = ["describe"]
 
 
-def describe(config: ModelConfig, backend: str) -> dict[str, Any]:
+def describe(config: ModelConfig, backend: str, styles: Sequence[str] = ()) -> dict[str, Any]:
     """Describe a model and what may be asked of it.
 
     Args:
         config: The model's configuration.
         backend: Name of the backend.
+        styles: Styles that the model can be told to write.
 
     Returns:
         JSON types alone: ``name``, ``version``, ``backend``, ``units`` and ``presets`` with their
-        descriptions, ``methods``, ``defaults`` and ``config``.
+        descriptions, ``styles``, ``methods``, ``defaults`` and ``config``.
     """
     return {
         "name": config.name,
@@ -34,6 +36,7 @@ def describe(config: ModelConfig, backend: str) -> dict[str, Any]:
         "backend": backend,
         "units": {name: unit.description for name, unit in UNITS.items()},
         "presets": {name: asdict(preset) for name, preset in PRESETS.items()},
+        "styles": list(styles),
         "methods": sorted(METHODS),
         "defaults": {
             name: list(value) if isinstance(value, tuple) else value

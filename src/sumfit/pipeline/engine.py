@@ -24,7 +24,7 @@ from sumfit.errors import (
     UnsupportedScriptError,
 )
 from sumfit.hypothesis import Candidate, Summary
-from sumfit.length import LengthRequest, resolve_budget
+from sumfit.length import LengthRequest, get_preset, resolve_budget
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
 from sumfit.pipeline.choosing import AUTO, Chooser, chosen
@@ -228,7 +228,7 @@ class Engine:
         shape = self.model.config.architecture
         ids = source.ids
         if self.model.controls is not None:
-            style = "" if options.style == "auto" or options.profile != "natural" else options.style
+            style = _style(options, request)
             ids = (*self.model.controls.ids(style=style, n_chars=n_chars), *ids)
         n_vertices = shape.n_vertices(len(ids), at_least=n_pieces + 2)
         return GraphRequest(ids, n_vertices)
@@ -527,3 +527,13 @@ class Engine:
     @staticmethod
     def _good(requests: Sequence[LengthRequest | SumfitError]) -> list[LengthRequest]:
         return [item for item in requests if isinstance(item, LengthRequest)]
+
+
+def _style(options: Options, request: LengthRequest | None) -> str:
+    """The style a model is told: the caller's, else that of the preset's slot, else none."""
+    if options.profile != "natural":
+        return ""
+    if options.style != "auto":
+        return options.style
+    preset = request.preset if request is not None else None
+    return get_preset(preset).style if preset is not None else ""

@@ -110,8 +110,8 @@ class Options:
         source_names_only: Allow only names that occur in the source or are forms of such
             ("German" for "Germany"), whatever their case and place.
         style: ``"news"``, ``"commit"``, ``"title"``, ``"subject"``, ``"synopsis"`` or ``"plain"``:
-            what the model is told to write, if it was trained to be told; ``"auto"`` leaves it to
-            the text.
+            what the model is told to write, if it was trained to be told; ``"auto"`` is the style
+            of the preset's slot (``preset="git-subject"`` is a commit's), else left to the text.
         capitalization: ``"sentence"``: a capital at the beginning, others for names alone;
             ``"title"``: every word but small ones; ``"source"``: letters as the model writes them.
             ``None`` is sentence case, unless the source begins in lower case itself, or it is a

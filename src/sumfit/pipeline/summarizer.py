@@ -261,9 +261,10 @@ class Summarizer:
         """Describe the model and what may be asked of it, in JSON types alone.
 
         Returns:
-            Name, version, units, presets, methods, defaults, and the model's configuration.
+            Name, version, units, presets, styles, methods, defaults, and the model's configuration.
         """
-        return describe(self.config, self.backend.name)
+        controls = self.model.controls
+        return describe(self.config, self.backend.name, list(controls.styles) if controls else ())
 
     def _one(self, text: str, keywords: Mapping[str, Any]) -> Any:
         rest = dict(keywords)

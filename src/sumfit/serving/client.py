@@ -220,7 +220,10 @@ def _summary(reply: Mapping[str, Any]) -> Summary:
         values[name] = default if reply.get(name) is None else float(reply[name])
     return Summary(
         **values,
+        choice_score=reply.get("choice_score"),
         source_selected=SourceSelection(**selected) if selected else None,
+        checks=dict(reply.get("checks") or {}),
+        unsupported=tuple(reply.get("unsupported") or ()),
         cleaned=tuple(reply.get("cleaned") or ()),
         alternatives=tuple(_summary(other) for other in reply.get("alternatives") or ()),
         error=_typed(error["type"], error["message"]) if error else None,

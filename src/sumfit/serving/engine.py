@@ -183,6 +183,10 @@ def reply_of(summary: Summary) -> dict[str, Any]:
         if is_scored and not math.isfinite(value):
             raise ValueError(f"{name} of a summary of the model is {value}")
         reply[name] = value if math.isfinite(value) else None
+    if summary.faithful is not None:
+        reply |= {"checks": dict(summary.checks), "unsupported": list(summary.unsupported)}
+    score = summary.choice_score
+    reply["choice_score"] = score if score is not None and math.isfinite(score) else None
     reply["gap"] = None if summary.gap == math.inf else float(summary.gap)
     if summary.alternatives:
         reply["alternatives"] = [reply_of(other) for other in summary.alternatives]

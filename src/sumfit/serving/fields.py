@@ -18,5 +18,7 @@ PLAIN_FIELDS = (
     "method",
     "origin",
     "rank",
+    "chosen_by",
+    "unfinished",
     "faithful",
 )

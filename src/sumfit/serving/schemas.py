@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from sumfit.pipeline.options import Options as LibraryOptions
+
 __all__ = [
     "LENGTH_FIELDS",
     "Count",
@@ -34,7 +36,10 @@ Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], F
 InputKind = Literal[
     "auto", "plain", "html", "markdown", "wiki", "mail", "transcript", "diff", "trace"
 ]
+Style = Literal["auto", "news", "commit", "title", "subject", "synopsis", "plain"]
 Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
+
+_DEFAULT: Any = LibraryOptions()
 
 LENGTH_FIELDS = tuple(
     f"{mode}_{what}"
@@ -88,10 +93,15 @@ class Options(Strict):
     near_doubles: bool | None = Field(
         None, description="allow alternatives that differ in case, marks or one word alone"
     )
-    rerank: Literal["mbr", "mbr-nbest", "neural"] | None = Field(
-        None,
-        description="choose by expected overlap with all that the graph would say, or with a list "
-        "of candidates; or by the model's own reranker",
+    rerank: Literal["auto", "none", "mbr", "mbr-nbest", "neural"] | None = Field(
+        _DEFAULT.rerank,
+        description="what chooses among the candidates: the model's scorer (`auto`), the graph's "
+        "probability alone (`none`), expected overlap with all that the graph would say (`mbr`) or "
+        "with a list (`mbr-nbest`), or the model's own reranker (`neural`)",
+    )
+    style: Style | None = Field(
+        _DEFAULT.style,
+        description="what is written; `auto` is the preset's style, else the text's",
     )
     faithful: bool | None = Field(
         None, description="of the candidates, one that says only what the source says, by rules"
@@ -229,7 +239,15 @@ class SummaryReply(BaseModel):
     )
     method: str
     origin: str = Field(description="`model`, `source` (it fitted as it was) or `cut`")
-    rank: int
+    rank: int = Field(description="its place in the order of scores, 0 for the first")
+    chosen_by: str = Field(
+        description="`graph` (the best score), `scorer` (the model's reader of whole candidates) "
+        "or the reranker's name"
+    )
+    choice_score: float | None = Field(
+        None, description="what the scorer chose by, nats; null where it did not choose"
+    )
+    unfinished: bool = Field(description="a limit of time or work ended the search early")
     faithful: bool | None = Field(
         None, description="all of `checks` hold; null where the text does not come from the model"
     )
@@ -307,6 +325,7 @@ class ModelReply(BaseModel):
     backend: str
     units: dict[str, str] = Field(description="names and what they count")
     presets: dict[str, dict[str, Any]] = Field(description="named slots: unit and limit")
+    styles: list[str] = Field(description="styles that the model can be told; empty for none")
     methods: list[str]
     defaults: dict[str, Any] = Field(description="options when a request leaves them out")
     config: dict[str, Any] = Field(description="the model's own description")

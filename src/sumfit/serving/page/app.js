@@ -15,13 +15,13 @@ const GRID = 24;
 const $ = (id) => document.getElementById(id);
 const ui = Object.fromEntries(["source", "limit", "limit-number", "unit", "summary", "gauge", "count",
   "badges", "certificate", "preview", "alternatives", "live", "problem", "elapsed", "copy", "presets",
-  "samples", "source-size", "limit-label", "capitals", "key-form", "key", "theme", "model-name"]
+  "samples", "source-size", "limit-label", "capitals", "style", "key-form", "key", "theme", "model-name"]
   .map((id) => [id.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), $(id)]));
 const view = new GraphView({
   svg: $("graph"), scroll: $("graph-scroll"), details: $("vertex"),
   table: $("path-table").tBodies[0], size: $("graph-size"),
 });
-const state = { preset: "", known: new Map(), round: 0, shown: null, settle: 0, abort: null };
+const state = { preset: "", slots: {}, known: new Map(), round: 0, shown: null, settle: 0, abort: null };
 
 class ServerProblem extends Error {
   constructor(message, status) {
@@ -52,7 +52,9 @@ const limit = () => Number(ui.limitNumber.value);
 const unit = () => ui.unit.value;
 const LOW_SLOTS = ["git-subject", "git-subject-hard", "synopsis"]; // where many texts begin in lower case
 const capitals = () => ui.capitals.value || (LOW_SLOTS.includes(state.preset) ? "source" : undefined);
-const lengthOptions = () => ({ unit: unit(), max_length: limit(), capitalization: capitals() });
+const style = () => (ui.style.value === "auto" ? state.slots[state.preset]?.style || "auto" : ui.style.value);
+const wording = () => ({ capitalization: capitals(), style: style() });
+const lengthOptions = () => ({ unit: unit(), max_length: limit(), ...wording() });
 
 function setLimit(value) {
   const [low, high] = RANGES[unit()] ?? [1, 300];
@@ -65,10 +67,12 @@ function setLimit(value) {
   ui.limit.setAttribute("aria-valuetext", words);
 }
 
-// A best summary for at most L with length l is the best for every limit from l to L as well.
+// A summary of the best score for at most L with length l has it for every limit from l to L as well;
+// what a scorer chose among the candidates of one limit holds for that limit alone.
 function remember(summary) {
   if (summary.error) return;
-  const low = summary.optimal || summary.origin === "source" ? summary.length : summary.limit;
+  const isBest = summary.optimal && summary.chosen_by === "graph";
+  const low = isBest || summary.origin === "source" ? summary.length : summary.limit;
   for (let at = low; at <= summary.limit; at += 1) {
     state.known.set(`${summary.unit} ${at}`, { ...summary, limit: at });
   }
@@ -182,7 +186,7 @@ async function lookAround(text, round, signal) {
     if (!open.length) return;
     const stride = Math.ceil(open.length / GRID);
     const limits = open.filter((_, at) => at % stride === stride - 1);
-    const reply = await ask("v1/summarize", { text, unit: unit(), limits, capitalization: capitals() }, signal).catch((error) => {
+    const reply = await ask("v1/summarize", { text, unit: unit(), limits, ...wording() }, signal).catch((error) => {
       if (error.name === "AbortError") throw error;
       return { summaries: [] };
     });
@@ -192,9 +196,9 @@ async function lookAround(text, round, signal) {
 }
 
 function choosePreset(name, presets) {
-  const before = capitals();
+  const before = JSON.stringify(wording());
   state.preset = name;
-  if (capitals() !== before) forget();
+  if (JSON.stringify(wording()) !== before) forget();
   if (name && presets[name]) {
     const slot = presets[name];
     ensureUnit(slot.unit);
@@ -229,6 +233,10 @@ async function loadModel() {
   const model = await ask("v1/model");
   ui.unit.replaceChildren(...Object.keys(model.units).map((name) => new Option(unitName(name), name)));
   ui.unit.value = "chars";
+  state.slots = model.presets;
+  ui.style.replaceChildren(new Option("As the slot or text asks", "auto"),
+    ...(model.styles ?? []).map((name) => new Option(title(name), name)));
+  ui.style.parentElement.hidden = !model.styles?.length;
   const slots = Object.keys(model.presets);
   ui.presets.replaceChildren(chip("", "Free", model.presets),
     ...slots.map((name) => chip(name, title(name), model.presets)));
@@ -276,7 +284,9 @@ function listen() {
     update();
   });
   ui.unit.addEventListener("change", () => { setLimit(START[unit()] ?? 60); update({ now: true }); });
-  ui.capitals.addEventListener("change", () => { forget(); update({ now: true }); });
+  for (const choice of [ui.capitals, ui.style]) {
+    choice.addEventListener("change", () => { forget(); update({ now: true }); });
+  }
   ui.copy.addEventListener("click", copy);
   ui.theme.addEventListener("click", () => {
     const names = Object.keys(THEMES);

@@ -38,7 +38,8 @@ export function badgesOf(summary) {
   const badges = [{ text: "fits", good: true }];
   if (summary.origin === "source") badges.push({ text: "your own words", good: true });
   if (summary.origin === "cut") badges.push({ text: "cut from the text", good: false });
-  if (summary.optimal) badges.push({ text: "proved best", good: true });
+  if (summary.chosen_by === "scorer") badges.push({ text: "chosen by the scorer", good: true });
+  else if (summary.optimal) badges.push({ text: "proved best", good: true });
   badges.push(
     summary.complete
       ? { text: "ends well", good: true }
@@ -51,6 +52,19 @@ export function badgesOf(summary) {
   return badges;
 }
 
+// What chose a summary where it was not the score, and which one the score puts first.
+function chosenBy(summary, slot) {
+  const chooser = summary.chosen_by === "scorer"
+    ? "the model's scorer, which reads whole candidates"
+    : `the reranker ${summary.chosen_by}`;
+  const words = `Chosen by ${chooser}, among the best that the search found within ${slot}.`;
+  const first = [summary, ...(summary.alternatives ?? [])].find((one) => one.rank === 0);
+  if (!first) return `${words} By the score of the search another comes first.`;
+  const proof = first.optimal ? ", and it is proved that none scores higher" : "";
+  if (first === summary) return `${words} The score of the search puts it first as well${proof}.`;
+  return `${words} The score of the search puts another first${proof}: \u201c${first.text}\u201d.`;
+}
+
 export function certificateOf(summary) {
   if (summary.origin === "source") {
     return "The text already fits, so it is returned as it is.";
@@ -61,6 +75,9 @@ export function certificateOf(summary) {
   const slot = `${summary.limit} ${unitName(summary.unit, summary.limit)}`;
   const odds = summary.log_prob === null ? "" :
     ` The model gives exactly these words a probability of ${oddsOf(summary.log_prob)}.`;
+  if (summary.origin === "model" && summary.chosen_by !== "graph") {
+    return `${chosenBy(summary, slot)}${odds}`;
+  }
   if (summary.optimal) {
     return `Proved: of all wordings this model could choose within ${slot}, none scores higher.${odds}`;
   }
