@@ -26,9 +26,9 @@ __all__ = ["AUTO", "Choice", "ChoiceWeights", "Chooser", "chosen"]
 AUTO = "auto"
 """Value of the option ``rerank`` that stands for the model's own way to choose."""
 
-_LISTED = 48  # candidates that the search lists
-_READ = 32  # texts among them that the scorer reads
-_AFTER_BEST = 200  # expansions that the list may cost once the best is certain
+_LISTED = 32  # candidates that the search lists
+_READ = 24  # texts among them that the scorer reads
+_AFTER_BEST = 128  # expansions that the list may cost once the best is certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ChoiceWeights:
     """
 
     graph: float = 0.3
-    length: float = 0.12
-    support: float = 4.0
+    length: float = 0.2
+    support: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
