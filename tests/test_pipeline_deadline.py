@@ -14,6 +14,7 @@ from sumfit.errors import NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.pipeline import faithfulness, search
 from sumfit.pipeline.job import Job
+from sumfit.truth import Support
 from tests.clocks import Clock
 
 
@@ -167,10 +168,10 @@ def test_the_filter_looks_at_no_more_candidates_once_the_time_is_over() -> None:
     clock, seen = Clock(), []
     deadline = Deadline(1.0, clock=clock)
 
-    def verdict(text: str) -> bool:
+    def verdict(text: str) -> Support:
         seen.append(text)
         clock.now += 0.6
-        return False
+        return Support(names=("Nobody",))
 
     candidates = [
         search.Candidate(text, Hypothesis((1,), -1.0, -1.0, 1), rank)

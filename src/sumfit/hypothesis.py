@@ -153,7 +153,8 @@ class Summary:
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
             return another).
         chosen_by: What put this one first: ``"graph"``, the score that the certificate is about;
-            ``"scorer"``, the model's reader of whole candidates; else the reranker's name.
+            ``"scorer"``, the model's reader of whole candidates; ``"reranker"``, another one
+            that was asked for.
         choice_score: What the scorer chose by, nats, to compare with the alternatives' alone;
             ``None`` where it did not choose.
         unfinished: ``time_limit_s`` or ``max_expansions`` ended the search, longer lists of

@@ -336,14 +336,14 @@ def test_batches_without_room_for_a_pair_are_found_before_training(sumfit, recip
         result = sumfit(*started(tmp_path, "data.batch_tokens=10"), *more)
         assert result.code == 2
         assert result.err == (
-            "error: data.batch_tokens must be at least 48, the cost of one pair of the shortest "
+            "error: data.batch_tokens must be at least 61, the cost of one pair of the shortest "
             "source, was 10; raise it\n"
         )
     told = r"error: one pair of the longest source costs \d+ tokens, more than batch_tokens {}; "
     told += "raise batch_tokens or lower max_source\n"
-    result = sumfit(*started(tmp_path, "data.batch_tokens=50"), "--validate-only")
+    result = sumfit(*started(tmp_path, "data.batch_tokens=70"), "--validate-only")
     assert result.code == 2
-    assert re.fullmatch(told.format(50), result.err)
+    assert re.fullmatch(told.format(70), result.err)
     packed = sumfit("data", "pack", str(recipe), "-o", str(tmp_path / "c"), "--workers=1")
     assert packed.code == 0, packed.err
     words = [f"data.corpus={tmp_path / 'c'}", f"output_dir={tmp_path / 'run'}"]
@@ -474,13 +474,11 @@ def test_export_of_the_embedded_model_gives_its_weights(sumfit, tmp_path):
     assert (tmp_path / "m" / "lexicon.txt.xz").is_file()
     size = (tmp_path / "m" / "model.safetensors").stat().st_size
     assert 60e6 < size < 70e6
-    for file in (default_model_path() / "reranker").iterdir():
-        assert (tmp_path / "m" / "reranker" / file.name).read_bytes() == file.read_bytes()
+    assert (tmp_path / "m" / "scorer.onnx").is_file()
     text = "The council closed the old bridge on Tuesday after engineers found cracks in it."
     with_torch = sumfit(text, "--max-words", "6", "--model", str(tmp_path / "m"), "--backend",
                         "torch", "--device", "cpu")  # fmt: skip
     assert with_torch.code == 0, with_torch.err
     assert 0 < len(with_torch.out.split()) <= 6
-    own = ("--model", str(tmp_path / "m"), "--rerank", "neural")
-    reranked = sumfit(text, "--max-words", "6", *own)
-    assert 0 < len(reranked.out.split()) <= 6
+    with_onnx = sumfit(text, "--max-words", "6", "--model", str(tmp_path / "m"))
+    assert 0 < len(with_onnx.out.split()) <= 6

@@ -23,7 +23,7 @@ from sumfit.errors import ConfigError, InfeasibleBudgetError, InputError, ModelN
 from sumfit.evaluation import paper
 from sumfit.hypothesis import Summary
 from sumfit.models.config import DATConfig
-from sumfit.runtime import ModelConfig, default_model_path
+from sumfit.runtime import ModelConfig
 from tests.tiny_baseline import write_model
 
 NO_VERDICT = SimpleNamespace(rate=lambda outcome: 0.0)
@@ -273,15 +273,6 @@ def test_table_9_has_a_row_for_every_reranker_given(
     wrong = invoke(tiny_model, "table9", "--data", str(data), "--reranker", "ours=nowhere")
     assert isinstance(wrong.exception, ConfigError)
     assert "--reranker ours: there is no directory nowhere" in str(wrong.exception)
-
-
-@pytest.mark.skipif(
-    not (default_model_path() / "config.json").is_file(),
-    reason="this checkout has no embedded model",
-)
-def test_a_model_with_a_reranker_fills_the_row_of_ours(data: Path) -> None:
-    first = tables(invoke(default_model_path(), "table1", "--data", str(data)))[0]
-    assert "exact SeqMAP, constrained, reranked (ours)" in [row["model"] for row in first["rows"]]
 
 
 def test_the_work_is_counted_before_it_is_done(

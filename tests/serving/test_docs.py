@@ -37,7 +37,7 @@ def test_the_first_example_answers_what_the_page_says() -> None:
         assert json.loads(name) in reply
         if "..." not in value:
             known[json.loads(name)] = json.loads(value)
-    assert known == {"unit": "chars", "limit": 60, "optimal": True}
+    assert known == {"unit": "chars", "limit": 60, "chosen_by": "scorer"}
     assert {name: reply[name] for name in known} == known
     assert reply["origin"] == "model"
     assert 0 < reply["length"] == len(reply["text"]) <= 60

@@ -90,7 +90,7 @@ def test_the_papers_recipe_is_complete_and_the_released_one_differs_as_documente
 def test_a_second_stage_has_the_data_and_the_network_of_the_first(name):
     first, second = (
         load_recipe(next(path for path in RECIPES if path.stem == stem))
-        for stem in ("dat-default", name)
+        for stem in ("dat-all-pairs", name)
     )
     names = [[(entry.name, entry.profile) for entry in each.data.sets] for each in (first, second)]
     assert names[0] == names[1]

@@ -147,13 +147,19 @@ def objective(
         loss = (1 - ngram_weight) * loss + ngram_weight * missed * n_targets
     stats = {} if glanced is None else glanced.stats
     if scorer_weight > 0:
-        # Only here: `sumfit.losses.autoregressive` takes `total_loss` from this module.
-        from sumfit.losses.scorer import scorer_nll
-
-        scored = scorer_nll(model, target_ids, memory, source_mask)
+        scored = _scorer_nll(model, target_ids, memory, source_mask)
         loss = loss + scorer_weight * scored
         stats = {**stats, "scorer": scored.detach().sum() / lengths["n_targets"].sum()}
     return total_loss(loss, nll, lengths["n_targets"], stats)
+
+
+def _scorer_nll(
+    model: GraphModel, target_ids: Tensor, memory: Tensor, source_mask: Tensor
+) -> Tensor:
+    # Only here: `sumfit.losses.autoregressive` takes `total_loss` from this module.
+    from sumfit.losses.scorer import scorer_nll
+
+    return scorer_nll(model, target_ids, memory, source_mask)
 
 
 class _Glanced(NamedTuple):

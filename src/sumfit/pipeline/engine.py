@@ -36,14 +36,12 @@ from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory, Prediction
-from sumfit.text.controls import N_CONTROLS
 from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.text.surface import Surface
 
 __all__ = ["Engine"]
 
-_CHARACTERS_PER_UNIT = {"tokens": 4.2, "words": 6.0}  # about 1 for every other unit
 _PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
 _PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
@@ -172,15 +170,10 @@ class Engine:
             text,
             tokenizer=self.model.tokenizer,
             profile=options.profile,
-            max_source=self._max_source,
+            max_source=self.model.most_read,
             clean=partial(self._clean, options=options),
             long=options.long,
         )
-
-    @property
-    def _max_source(self) -> int:
-        n_controls = N_CONTROLS if self.model.controls is not None else 0
-        return self.model.config.max_source - n_controls
 
     def _clean(self, text: str, options: Options) -> Cleaned:
         if not options.clean or options.profile != "natural":
@@ -218,18 +211,17 @@ class Engine:
         Returns:
             What to ask of the backend.
         """
-        n_pieces, n_chars = 0, None
+        n_pieces, high, unit = 0, None, "chars"
         if request is not None:
             longest = self._length(source, request)
             high = max(min(request.budget.high, longest), request.budget.low)
-            n_chars = math.ceil(high * _CHARACTERS_PER_UNIT.get(request.unit_name, 1.0))
-            rate = _PIECES_PER_UNIT.get(request.unit_name, _PIECES_PER_CHARACTER)
+            unit = request.unit_name
+            rate = _PIECES_PER_UNIT.get(unit, _PIECES_PER_CHARACTER)
             n_pieces = math.ceil(high * rate)
         shape = self.model.config.architecture
-        ids = source.ids
-        if self.model.controls is not None:
-            style = _style(options, request)
-            ids = (*self.model.controls.ids(style=style, n_chars=n_chars), *ids)
+        style = _style(options, request)
+        told = self.model.control_ids(style=style, unit=unit, limit=high)
+        ids = (*told, *source.ids)
         n_vertices = shape.n_vertices(len(ids), at_least=n_pieces + 2)
         return GraphRequest(ids, n_vertices)
 
@@ -365,15 +357,7 @@ class Engine:
         if options.faithful and ranking is None:
             candidates = self._until_faithful(candidates, search, request, make, bonus, deadline)
         decoded = time.perf_counter()
-        if chooser is not None and len(candidates) > 1 and not deadline.is_over:
-            candidates = [chosen(choice) for choice in chooser.order(candidates, source.read)]
-        candidates = self._rerankers.order(
-            candidates,
-            source.read,
-            judge=make.judge,
-            options=options,
-            deadline=deadline,
-        )
+        candidates = self._ordered(candidates, chooser, make, deadline)
         ranked_s = ranking.seconds if ranking else 0.0
         seconds = {
             **timings,
@@ -382,6 +366,25 @@ class Engine:
         }
         return make.from_model(
             candidates, request, bonus=bonus, timings=seconds, unfinished=deadline.was_felt
+        )
+
+    def _ordered(
+        self,
+        candidates: list[Candidate],
+        chooser: Chooser | None,
+        make: ResultMaker,
+        deadline: Deadline,
+    ) -> list[Candidate]:
+        """Put the candidates in the order of scorer or reranker, the one to return first."""
+        assert make.source is not None
+        read = make.source.read
+        if chooser is not None and len(candidates) > 1:
+            if deadline.is_over:
+                deadline.stop()
+            else:
+                candidates = [chosen(choice) for choice in chooser.order(candidates, read)]
+        return self._rerankers.order(
+            candidates, read, judge=make.judge, options=make.options, deadline=deadline
         )
 
     def _until_faithful(

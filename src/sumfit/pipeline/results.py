@@ -101,7 +101,7 @@ class ResultMaker:
         if candidate.choice_score is not None:
             return "scorer"
         rerank = self.options.rerank
-        return "graph" if rerank in (None, "auto") else str(rerank)
+        return "graph" if rerank is None or rerank == "auto" else "reranker"
 
     def _chosen(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """As many candidates as the caller wants, of near-doubles the first."""

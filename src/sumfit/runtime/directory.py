@@ -25,7 +25,7 @@ from sumfit.errors import (
 from sumfit.models.config import FORMAT, DATConfig
 from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.text import Tokenizer
-from sumfit.text.controls import Controls
+from sumfit.text.controls import N_CONTROLS, Controls
 from sumfit.unpacking import read_object
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ LEXICON = "lexicon.txt.xz"
 RERANKER = "reranker"
 """Where in its directory a model may bring a reranker."""
 
+_CHARACTERS_PER_UNIT = {"tokens": 4.2, "words": 6.0}  # about 1 for every other unit
 _PARTS = f"config.json, tokenizer.json, {LEXICON} and model.onnx or model.fp32.onnx"
 
 
@@ -200,6 +201,31 @@ class ModelDirectory:
     def controls(self) -> Controls | None:
         """The model's control pieces; ``None`` if it was trained without them."""
         return Controls.of_tokenizer(self.tokenizer) if self.config.has_controls else None
+
+    def control_ids(
+        self, *, style: str = "", unit: str = "chars", limit: int | None = None
+    ) -> tuple[int, ...]:
+        """Return the control pieces that stand before a source.
+
+        Args:
+            style: What to tell of the style; empty for nothing.
+            unit: Name of the limit's unit.
+            limit: Longest summary, in that unit; ``None`` for any.
+
+        Returns:
+            Vocabulary ids; none if the model was trained without control pieces.
+        """
+        if self.controls is None:
+            return ()
+        n_chars = None
+        if limit is not None:
+            n_chars = math.ceil(limit * _CHARACTERS_PER_UNIT.get(unit, 1.0))
+        return self.controls.ids(style=style, n_chars=n_chars)
+
+    @property
+    def most_read(self) -> int:
+        """Most source pieces that the network reads beside the control pieces."""
+        return self.config.max_source - (N_CONTROLS if self.config.has_controls else 0)
 
     @property
     def own_reranker(self) -> Path | None:

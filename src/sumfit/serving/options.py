@@ -23,6 +23,25 @@ _HELD_BODIES = 6
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
+_COUNTS = (
+    "max_batch",
+    "queue_size",
+    "max_body_bytes",
+    "max_connections",
+    "max_texts",
+    "max_limits",
+    "max_results",
+    "max_n_best",
+)
+_SECONDS = (
+    "time_limit_s",
+    "search_time_limit_s",
+    "read_time_limit_s",
+    "write_time_limit_s",
+    "shutdown_time_limit_s",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """How the server listens, queues, limits and guards.
@@ -82,17 +101,7 @@ class ServerOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"port must be between 0 and 65535, was {self.port}")
-        for name in (
-            "max_batch",
-            "queue_size",
-            "max_body_bytes",
-            "max_connections",
-            "max_texts",
-            "max_limits",
-            "max_results",
-        ):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
+        self._check_numbers()
         checked_workers(self.workers, name="workers")
         for origin in self.cors_origins:
             if origin != "*" and not _ORIGIN.fullmatch(origin):
@@ -106,10 +115,6 @@ class ServerOptions:
                     "an allowed host must be a name or address without scheme, port and path, "
                     f"was {name!r}"
                 )
-        if not 0 < self.client_share <= 1:
-            raise ConfigError(
-                f"client_share must be above 0 and at most 1, was {self.client_share}"
-            )
         if self.client_part(self.held_bytes) < self.max_body_bytes:
             raise ConfigError(
                 f"max_held_bytes must be so large that one client's share of it holds a body of "
@@ -123,25 +128,26 @@ class ServerOptions:
                 raise ConfigError(
                     f"a trusted proxy must be an IP address or network, was {proxy!r}"
                 ) from None
-        if self.max_n_best < 1:
-            raise ConfigError(f"max_n_best must be at least 1, was {self.max_n_best}")
-        for name in (
-            "time_limit_s",
-            "search_time_limit_s",
-            "read_time_limit_s",
-            "write_time_limit_s",
-            "shutdown_time_limit_s",
-        ):
-            if not 0 < getattr(self, name) < 86_400:
-                raise ConfigError(
-                    f"{name} must be above 0 and below 86400 seconds, was {getattr(self, name)}"
-                )
         for key in self.api_keys:
             if len(key) < MIN_KEY_CHARS or not key.isascii() or key != key.strip():
                 raise ConfigError(
                     f"an API key must be at least {MIN_KEY_CHARS} ASCII characters without spaces "
                     f"around it, one has {len(key)}; make one with: "
                     "python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+                )
+
+    def _check_numbers(self) -> None:
+        for name in _COUNTS:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
+        if not 0 < self.client_share <= 1:
+            raise ConfigError(
+                f"client_share must be above 0 and at most 1, was {self.client_share}"
+            )
+        for name in _SECONDS:
+            if not 0 < getattr(self, name) < 86_400:
+                raise ConfigError(
+                    f"{name} must be above 0 and below 86400 seconds, was {getattr(self, name)}"
                 )
 
     @property

@@ -7,12 +7,16 @@ beside this one; all of them read a text through this form, so it is made once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.truth.stems import stem
 
 __all__ = ["FUNCTION", "Reading", "read"]
+
+T = TypeVar("T")
 
 _TOKEN = re.compile(
     r"((?<![\w.])(?:[^\W\d_]\.){2,8}(?!\w))"  # initials: U.S.
@@ -64,6 +68,44 @@ class Reading:
         return len(self.words)
 
 
+@dataclass(slots=True)
+class _Cuts:
+    """What is found in one pass over a text; places of few words are kept as lists of places."""
+
+    words: list[str] = field(default_factory=list)
+    clauses: list[int] = field(default_factory=list)
+    sentences: list[int] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=lambda: [0])
+    digits: list[int] = field(default_factory=list)
+    shortened: list[int] = field(default_factory=list)
+    befores: list[tuple[int, str]] = field(default_factory=list)
+    afters: list[tuple[int, str]] = field(default_factory=list)
+
+    def reading(self) -> Reading:
+        """Return the text as its readers want it."""
+        n = len(self.words)
+        folded = [word.lower() for word in self.words]
+        for place in self.shortened:
+            folded[place] = folded[place].replace(".", "")
+        stems = list(map(stem, folded))
+        is_content = [low not in FUNCTION and len(low) > 1 for low in folded]
+        for place in self.digits:
+            is_content[place] = False
+            stems[place] = folded[place]
+        return Reading(
+            self.words,
+            folded,
+            stems,
+            _spread(n, False, ((place, True) for place in self.digits)),
+            is_content,
+            _spread(n, False, ((place, True) for place in self.firsts)),
+            self.clauses,
+            self.sentences,
+            _spread(n, "", self.befores),
+            _spread(n, "", self.afters),
+        )
+
+
 def read(text: str) -> Reading:
     """Cut a text.
 
@@ -73,14 +115,8 @@ def read(text: str) -> Reading:
     Returns:
         Its words.
     """
-    words: list[str] = []
-    clauses: list[int] = []
-    sentences: list[int] = []
-    firsts: list[int] = [0]  # places of few words; the lists are made of them at the end
-    digits: list[int] = []
-    shortened: list[int] = []
-    befores: list[tuple[int, str]] = []
-    afters: list[tuple[int, str]] = []
+    cuts = _Cuts()
+    words = cuts.words
     clause, sentence, marked_at = 0, 0, -1
     for initials, word, number, mark in _TOKEN.findall(text.replace("’", "'")):
         if word:
@@ -89,52 +125,40 @@ def read(text: str) -> Reading:
         elif mark:
             place = len(words)
             if place and place != marked_at:
-                afters.append((place - 1, mark))
+                cuts.afters.append((place - 1, mark))
                 marked_at = place
             if mark[0] in _ENDS:
                 if mark == "." and words and _is_short(words[-1]):
                     continue
                 sentence += 1
                 clause += 1
-                firsts.append(place)
+                cuts.firsts.append(place)
                 continue
-            befores.append((place, mark))
+            cuts.befores.append((place, mark))
             if mark not in _BESIDE_WORDS:
                 clause += mark not in _QUOTES
                 if mark in _OPENS:
-                    firsts.append(place)
+                    cuts.firsts.append(place)
             continue
         elif number:
             word = number
-            digits.append(len(words))
+            cuts.digits.append(len(words))
         else:
             word = initials
-            shortened.append(len(words))
+            cuts.shortened.append(len(words))
         words.append(word)
-        clauses.append(clause)
-        sentences.append(sentence)
-    n = len(words)
-    folded = [word.lower() for word in words]
-    for place in shortened:
-        folded[place] = folded[place].replace(".", "")
-    stems = list(map(stem, folded))
-    is_content = [low not in FUNCTION and len(low) > 1 for low in folded]
-    is_number, is_first = [False] * n, [False] * n
-    before, after = [""] * n, [""] * n
-    for place in digits:
-        is_number[place], is_content[place] = True, False
-        stems[place] = folded[place]
-    for place in firsts:
+        cuts.clauses.append(clause)
+        cuts.sentences.append(sentence)
+    return cuts.reading()
+
+
+def _spread(n: int, common: T, others: Iterable[tuple[int, T]]) -> list[T]:
+    """Return a list of ``n`` values that are all one but at a few places below ``n``."""
+    values = [common] * n
+    for place, value in others:
         if place < n:
-            is_first[place] = True
-    for place, mark in befores:
-        if place < n:
-            before[place] = mark
-    for place, mark in afters:
-        after[place] = mark
-    return Reading(
-        words, folded, stems, is_number, is_content, is_first, clauses, sentences, before, after
-    )
+            values[place] = value
+    return values
 
 
 def _is_short(word: str) -> bool:

@@ -84,10 +84,10 @@ class Texts:
         tokenizer = self._model.tokenizer
         if self._corpus is None:
             source, references = self._pairs[place]
-            ids = tuple(tokenizer.encode(source)[: self._model.config.max_source])
+            ids = tuple(tokenizer.encode(source)[: self._model.most_read])
         else:
             source_ids, target_ids = self._corpus.item(place)
-            ids = tuple(source_ids[: self._model.config.max_source].tolist())
+            ids = tuple(source_ids[: self._model.most_read].tolist())
             references = (
                 self._valid[place].summaries if self._valid else (tokenizer.decode(target_ids),)
             )

@@ -245,10 +245,12 @@ def graph_request(model: ModelDirectory, spec: NbestSpec, item: Item) -> GraphRe
         What to ask of a backend.
     """
     n_pieces = 2 * item.limit if spec.unit == "words" else -(-item.limit // 3)
-    n_source = len(item.source_ids)
+    limit = min(item.limit, len(item.text)) if spec.unit == "chars" else item.limit
+    ids = (*model.control_ids(unit=spec.unit, limit=limit), *item.source_ids)
+    n_source = len(ids)
     least = min(n_pieces, 2 * n_source) + 2
     n_vertices = model.config.architecture.n_vertices(n_source, at_least=least)
-    return GraphRequest(item.source_ids, n_vertices)
+    return GraphRequest(ids, n_vertices)
 
 
 def _overlap(words: Sequence[str], reference: Sequence[str]) -> int:
