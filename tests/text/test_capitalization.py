@@ -111,3 +111,29 @@ def test_only_letters_change_and_only_once(
     assert made.count(" ") == text.count(" ")
     assert unicodedata.is_normalized("NFC", made)
     assert capitalizer(made, prefix=prefix) == made
+
+
+@pytest.mark.parametrize(
+    ("source", "given", "expected"),
+    [
+        (
+            "We study how Graph Neural Networks (GNNs) forget, and mend it.",
+            "How Graph Neural networks forget",
+            "How Graph Neural Networks forget",
+        ),
+        (
+            "We study Graph Neural Networks. Some neural networks forget.",
+            "How Graph Neural networks forget",
+            "How Graph Neural networks forget",
+        ),
+        (
+            "The pact between Norway and the East Coast Council holds.",
+            "Pact with East coast council holds",
+            "Pact with East Coast Council holds",
+        ),
+    ],
+)
+def test_a_name_of_several_words_has_its_capitals_in_all(
+    source: str, given: str, expected: str
+) -> None:
+    assert Capitalizer(source)(given) == expected

@@ -6,6 +6,7 @@ either. A text may come out longer than it was ("ß" becomes "Ss"), so it is mea
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from functools import cached_property
 from typing import Literal, get_args
@@ -89,7 +90,20 @@ class Capitalizer:
         if begins and first is not None and not _LABEL.match(text):
             if not self._is_code(made[first]):
                 made[first] = _capitalized(made[first])
-        return "".join(made)
+        return self._whole_names("".join(made))
+
+    def _whole_names(self, text: str) -> str:
+        """A name of several words has the capitals of the source in all of them or in none."""
+        words = list(_WORD.finditer(text))
+        letters = list(text)
+        for one, two in itertools.pairwise(words):
+            if text[one.end() : two.start()] not in (" ", "-"):
+                continue
+            if letters[one.start()].isupper() and two[0].islower():
+                form = self._pairs.get((one[0].lower(), two[0]))
+                if form and len(form) == len(two[0]):
+                    letters[two.start() : two.end()] = form
+        return "".join(letters)
 
     def _lowered(self, word: str, *, is_title: bool) -> str:
         """A word in lower case, if its capital is there only because of its place."""
@@ -150,6 +164,21 @@ class Capitalizer:
     @cached_property
     def _words(self) -> frozenset[str]:
         return frozenset(_bare(word) for word in _WORD.findall(self._source))
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[str, str], str]:
+        """For two neighbours that the source always has with capitals, the second as it is there.
+
+        A pair at the beginning of a sentence does not count: the first may be no part of a name.
+        """
+        forms: dict[tuple[str, str], set[str]] = {}
+        words = list(_WORD.finditer(self._source))
+        for one, two in itertools.pairwise(words):
+            if self._source[one.end() : two.start()] in (" ", "-"):
+                key = one[0].lower(), two[0].lower()
+                is_name = one[0][0].isupper() and one[0] in self._names and two[0][0].isupper()
+                forms.setdefault(key, set()).add(two[0] if is_name else "")
+        return {key: found.pop() for key, found in forms.items() if len(found) == 1 and all(found)}
 
     @cached_property
     def _names(self) -> frozenset[str]:
