@@ -1,7 +1,13 @@
 """Strict TOML recipes: a mapping becomes frozen dataclasses, or one error lists every problem.
 
-Owns reading, command-line overrides and type checks. Does not own what a recipe contains: the
-dataclasses live beside the code that uses them (`sumfit.training.recipe`).
+Owns reading, inheritance, command-line overrides and type checks. Does not own what a recipe
+contains: the dataclasses live beside the code that uses them (`sumfit.training.recipe`).
+
+A file that begins with ``extends = "other.toml"`` (a path from its own folder) holds only what
+differs from that file. Tables are merged key by key. In an array of tables with names, such as
+``data.sets``, entries of the same name are merged and new ones are appended; any other array
+replaces the inherited one. ``remove = ["loss.denoise", "data.sets.arxiv"]`` takes keys and entries
+out of what is inherited. ``name`` and ``output_dir`` belong to one file and are not inherited.
 
 A dataclass field may be ``bool``, ``int``, ``float``, ``str``, a ``Literal`` of these, a nested
 dataclass, ``tuple[X, ...]`` or ``X | None``. An ``int`` is accepted where a ``float`` is asked
@@ -32,34 +38,113 @@ __all__ = ["apply_overrides", "build", "check_fields", "read_toml", "to_mapping"
 T = TypeVar("T")
 _LARGEST = 2**31 - 1  # number of an architecture
 _MOST_BITS = 10_000  # of a whole number in TOML, which promises 64
+_NOT_INHERITED = ("name", "output_dir")  # two runs must not write to the same directory
 _BAD: Any = object()  # in place of a value that cannot be used; what is wrong has been listed
 
 
 def read_toml(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a TOML file and change it by ``key=value`` words of the command line.
+    """Read a TOML file, with what it inherits, and change it by ``key=value`` words.
 
     Args:
         path: The file.
         overrides: Words such as ``optimizer.lr=3e-4``; see `apply_overrides`.
 
     Returns:
-        Nested mapping of the file's values.
+        Nested mapping of the file's values; ``extends`` and ``remove`` have been used up.
 
     Raises:
-        ConfigError: If the file is missing, is not UTF-8 TOML, or an override does not parse.
+        ConfigError: If a file is missing, is not UTF-8 TOML or extends itself, if ``remove`` names
+            what is not inherited, or an override does not parse.
     """
+    chain: dict[Path, dict[str, Any]] = {}  # from the file that was asked for to its last base
+    file, heir = Path(path), ""
+    while True:
+        values = _read_file(file, heir)
+        place = file.resolve()
+        if place in chain:
+            names = " -> ".join(each.name for each in (*chain, place))
+            raise ConfigError(f"recipe {path} extends itself ({names}); remove one 'extends'")
+        chain[place] = values
+        base = values.pop("extends", None)
+        if base is None:
+            break
+        if not isinstance(base, str):
+            raise ConfigError(f"recipe {file}: extends must be the name of a file, was {base!r}")
+        file, heir = file.parent / base, f", which {file} extends"
+    result: dict[str, Any] = {}
+    for place, values in reversed(chain.items()):
+        removed = values.pop("remove", [])
+        result = _without(result, removed, place)
+        result = _merged(result, values, place)
+    return apply_overrides(result, overrides)
+
+
+def _read_file(path: Path, heir: str) -> dict[str, Any]:
     try:
-        text = Path(path).read_bytes().decode("utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot read recipe {path}: {error.strerror}") from error
+        text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"recipe {path} is not UTF-8 (byte {error.start})") from error
+    except (OSError, ValueError) as error:  # a ValueError for a name with a NUL
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"cannot read recipe {path}{heir}: {reason}") from error
     try:
-        values = _parsed(text)
+        return _parsed(text)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigError(f"recipe {path} is not TOML: {reason}") from error
-    return apply_overrides(values, overrides)
+
+
+def _without(inherited: Mapping[str, Any], keys: Any, file: Path) -> dict[str, Any]:
+    """Copy what is inherited, without ``keys`` and without what belongs to one file."""
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise ConfigError(f"recipe {file}: remove must be a list of dotted keys, was {keys!r:.80}")
+    result: dict[str, Any] = _copy(inherited)
+    for key in keys:
+        *parents, last = key.split(".")
+        table: Any = result
+        for name in parents:
+            table = table.get(name) if isinstance(table, dict) else _entry(table, name)
+        found = table.get(last) if isinstance(table, dict) else _entry(table, last)
+        if found is None:
+            raise ConfigError(f"recipe {file}: remove names {key!r}, which is not inherited")
+        if isinstance(table, dict):
+            del table[last]
+        else:
+            table.remove(found)
+    return {key: value for key, value in result.items() if key not in _NOT_INHERITED}
+
+
+def _entry(array: Any, name: str) -> Any:
+    """The entry of an array of tables that has this name, or ``None``."""
+    return next((entry for entry in _named(array) if entry["name"] == name), None)
+
+
+def _merged(inherited: Any, own: Any, file: Path) -> Any:
+    """Lay a recipe's own values over those that it inherits."""
+    if isinstance(inherited, dict) and isinstance(own, dict):
+        both = inherited.keys() & own.keys()
+        changed = {key: _merged(inherited[key], own[key], file) for key in both}
+        return {key: changed.get(key, value) for key, value in (inherited | own).items()}
+    if _named(inherited) and _named(own):
+        entries = {entry["name"]: entry for entry in inherited}
+        names = [entry["name"] for entry in own]
+        if len(entries) < len(inherited) or len(set(names)) < len(names):
+            raise ConfigError(
+                f"recipe {file}: two entries with one name cannot be merged with those of "
+                f"{', '.join(map(repr, names)):.80}; rename one of them"
+            )
+        for name, entry in zip(names, own, strict=True):
+            entries[name] = _merged(entries.get(name, {}), entry, file)
+        return list(entries.values())
+    return own
+
+
+def _named(array: Any) -> list[dict[str, Any]]:
+    """An array of tables in which every entry has a name; empty for any other value."""
+    if not isinstance(array, list):
+        return []
+    is_named = all(isinstance(e, dict) and isinstance(e.get("name"), str) for e in array)
+    return array if is_named else []
 
 
 def _parsed(text: str) -> dict[str, Any]:

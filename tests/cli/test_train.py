@@ -482,3 +482,38 @@ def test_export_of_the_embedded_model_gives_its_weights(sumfit, tmp_path):
     assert 0 < len(with_torch.out.split()) <= 6
     with_onnx = sumfit(text, "--max-words", "6", "--model", str(tmp_path / "m"))
     assert 0 < len(with_onnx.out.split()) <= 6
+
+
+def test_show_prints_a_recipe_that_makes_the_same_run(sumfit, recipe, tmp_path):
+    child = tmp_path / "child.toml"
+    child.write_text('extends = "mine.toml"\nseed = 7\n[model]\nwidth = 32\n')
+    shown = sumfit("train", str(child), "run.max_steps=5", "--show")
+    assert shown.code == 0, shown.err
+    assert shown.err == ""
+    whole = tmp_path / "whole.toml"
+    whole.write_text(shown.out)
+    from sumfit.training.recipe import load_recipe
+
+    assert load_recipe(whole) == load_recipe(child, ["run.max_steps=5"])
+    assert 'name = "child"' in shown.out  # not inherited, as no recipe writes over another's run
+    assert "n_synthetic = 80" in shown.out
+    assert not (tmp_path / "runs").exists()
+
+
+def test_show_refuses_a_recipe_that_cannot_be_trained(sumfit, recipe, tmp_path):
+    child = tmp_path / "child.toml"
+    child.write_text('extends = "mine.toml"\n[model]\nwitdh = 32\n')
+    shown = sumfit("train", str(child), "--show")
+    assert (shown.code, shown.out) == (2, "")
+    assert "model.witdh is not a known key; did you mean 'width'?" in shown.err
+
+
+def test_show_prints_a_reranker_recipe(sumfit, tmp_path):
+    from sumfit.training.reranking.recipe import load_reranker_recipe
+
+    folder = Path(__file__).parents[2] / "recipes"
+    shown = sumfit("train-reranker", str(folder / "reranker-no-rank.toml"), "--show")
+    assert shown.code == 0, shown.err
+    whole = tmp_path / "whole.toml"
+    whole.write_text(shown.out)
+    assert load_reranker_recipe(whole) == load_reranker_recipe(folder / "reranker-no-rank.toml")

@@ -66,6 +66,7 @@ _PACKAGES_OF_EXTRA = {
         "onnxscript",
         "tensorboard",
         "rouge_score",
+        "tomli_w",
     ),
     "eval": ("rouge_score", "httpx"),
     "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),

@@ -8,16 +8,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from sumfit.data.checking import Packer
     from sumfit.training.recipe import Recipe
+    from sumfit.training.reranking.recipe import RerankerRecipe
     from sumfit.training.stages import Progress, TrainResult
 
-__all__ = ["log_to_stderr", "print_result", "train"]
+__all__ = ["log_to_stderr", "print_recipe", "print_result", "train"]
 
 
 def train(
@@ -38,6 +39,13 @@ def train(
             help="Report every problem of recipe, data and options; no training.",
         ),
     ] = False,
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--show",
+            help="Print every setting of the recipe, inherited and default ones too; no training.",
+        ),
+    ] = False,
     device: Annotated[
         str, typer.Option(help="cpu, cuda or cuda:N; the best there is by default.")
     ] = "",
@@ -56,15 +64,44 @@ def train(
     if validate_only:
         _report(recipe, overrides or (), resume=resume, device=device, workers=workers)
         return
+    if show:
+        print_recipe(load_recipe(recipe, overrides or ()))
+        return
     is_first = int(os.environ.get("RANK", "0")) == 0
     log_to_stderr(logging.INFO if is_first else logging.WARNING)
     settings = load_recipe(recipe, overrides or ())
     from sumfit.training.run import train as run
 
-    with _progress(settings.name) as show:
-        result = run(settings, resume=resume, device=device, n_workers=workers, on_progress=show)
+    with _progress(settings.name) as on_progress:
+        result = run(
+            settings, resume=resume, device=device, n_workers=workers, on_progress=on_progress
+        )
     if is_first:
         print_result(result)
+
+
+def print_recipe(recipe: Recipe | RerankerRecipe) -> None:
+    """Print a recipe with all that it inherits, as TOML that makes the same recipe.
+
+    Args:
+        recipe: What was read from its file.
+    """
+    import tomli_w
+
+    from sumfit.config import to_mapping
+    from sumfit.training.recipe import Recipe
+
+    values = _without_none(to_mapping(recipe))
+    if isinstance(recipe, Recipe):
+        del values["model"]["vocab_size"]  # the tokenizer's; a recipe may not set it
+    print(tomli_w.dumps(values), end="")
+
+
+def _without_none(value: Any) -> Any:
+    """Leave out what is not set, for which TOML has no value."""
+    if isinstance(value, dict):
+        return {k: _without_none(item) for k, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value
 
 
 def print_result(result: TrainResult) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sumfit.cli.train import log_to_stderr, print_result
+from sumfit.cli.train import log_to_stderr, print_recipe, print_result
 
 if TYPE_CHECKING:
     from sumfit.training.stages import Progress
@@ -32,6 +32,13 @@ def train_reranker(
     prepare_only: Annotated[
         bool, typer.Option("--prepare-only", help="Make and encode the n-best lists, and stop.")
     ] = False,
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--show",
+            help="Print every setting of the recipe, inherited and default ones too; no training.",
+        ),
+    ] = False,
     export: Annotated[
         Path | None, typer.Option(help="Also export the best checkpoint to this directory.")
     ] = None,
@@ -49,8 +56,11 @@ def train_reranker(
     from sumfit.training.reranking.loop import train_reranker as run
     from sumfit.training.reranking.recipe import load_reranker_recipe
 
-    log_to_stderr(logging.INFO)
     settings = load_reranker_recipe(recipe, overrides or ())
+    if show:
+        print_recipe(settings)
+        return
+    log_to_stderr(logging.INFO)
     result = run(
         settings,
         resume=resume,
