@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sumfit.config import read_toml
 from sumfit.errors import ConfigError
 from sumfit.models import DAT
 from sumfit.models.network import build_network
@@ -14,6 +17,15 @@ from sumfit.training.recipe import load_recipe
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 TRAINED = [path for path in RECIPES if path.stem.startswith(("dat-", "at-", "tiny"))]
 BASELINES = [path for path in TRAINED if path.stem.startswith("at-")]
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_says_what_it_said_when_its_figures_were_published(path):
+    """Of a recipe that extends another one, too: a change of the base shows here."""
+    digests = json.loads((Path(__file__).parents[1] / "golden" / "recipes.json").read_text())
+    text = json.dumps(read_toml(path), sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert digests.get(path.stem) == digest, "if it was meant to change, store this digest"
 
 
 @pytest.mark.parametrize("path", TRAINED, ids=lambda path: path.stem)
