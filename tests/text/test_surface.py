@@ -143,3 +143,17 @@ def test_any_texts_can_be_looked_at(source: str, text: str) -> None:
     assert surface.fault(text, whole_words=False, tidy=False) in (None, CUT)
     assert surface.fault(source, tidy=False) in (None, CUT)
     assert all(left and (marks or right) for left, marks, right in junctions(source))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sound"),
+    [
+        ("Drop MAX_SIZE from rk3399 boards", True),
+        ("Drop max_SIZE from rk3399 boards", False),
+        ("Drop MAX_SIZE from Rk3399 boards", False),
+        ("Drop 3 boards", True),
+    ],
+)
+def test_names_of_code_keep_their_letters(text: str, is_sound: bool) -> None:
+    source = "The constant MAX_SIZE goes from 3 boards, among them the rk3399."
+    assert (Surface(source).fault(text) is None) is is_sound

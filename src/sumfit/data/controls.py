@@ -68,8 +68,7 @@ class ControlDraw:
             [controls.styles[style] if style else 0 for style in styles], dtype=np.int64
         )
         self._length_ids = np.array(controls.lengths, dtype=np.int64)
-        n_chars = [len(piece.decode("utf-8", "ignore")) for piece in tokenizer.piece_bytes]
-        self._piece_chars = np.array(n_chars, dtype=np.int64)
+        self._piece_chars = tokenizer.piece_chars
         self._starts_word = tokenizer.starts_word.astype(np.int64)
 
     def before(

@@ -1,13 +1,14 @@
-"""The scorer as an ONNX graph: the words of a tree of candidates in, a state for each of them out.
+"""The scorer as an ONNX graph: a tree of candidates in, the next word at each of its nodes out.
 
 Owns the translation of `sumfit.models.dat.DAT.read` to ONNX operators. Candidates that begin alike
 share their first words: each node of the tree sees its ancestors and itself, so its state is that
-of the word in any candidate that it belongs to. Word embeddings are neither in the file nor their
-product: the caller gives the rows and multiplies by them (`sumfit.runtime.scorer`).
+of the word in any candidate that it belongs to. Word embeddings are not in the file: the caller
+gives the rows of the nodes and of the words that may come next (`sumfit.runtime.scorer`).
 
 Inputs: ``words`` ``(1, N, D)`` embeddings of the nodes, the start word at node 0; ``places`` int64
 ``(N,)`` their depth; ``sees`` bool ``(N, N)``, whether a node sees another; ``memory``
-``(1, T, D)`` the encoded source. Output: ``states`` ``(1, N, D)``.
+``(1, T, D)`` the encoded source; ``choices`` ``(W, D)`` embeddings of the words that may follow.
+Output: ``next_logp`` ``(1, N, W)``, natural logs, normalised over these words.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def export_scorer(model: DAT, path: str | os.PathLike[str], *, precision: str = 
         x = blocks.self_attend(x, "", name, block, attention_bias=bias)
         x = blocks.cross_attend(x, "memory", "", name, block)
         x = blocks.feed_forward(x, name, block)
-    write.node("Identity", [x], name="states")
+    turned = write.op("Transpose", "choices", perm=[1, 0])
+    write.node("LogSoftmax", [write.op("MatMul", x, turned)], name="next_logp", axis=-1)
     write.save(
         path,
         inputs=[
@@ -72,7 +74,8 @@ def export_scorer(model: DAT, path: str | os.PathLike[str], *, precision: str = 
             helper.make_tensor_value_info("places", TensorProto.INT64, ["N"]),
             helper.make_tensor_value_info("sees", TensorProto.BOOL, ["N", "N"]),
             helper.make_tensor_value_info("memory", TensorProto.FLOAT, [1, "T", width]),
+            helper.make_tensor_value_info("choices", TensorProto.FLOAT, ["W", width]),
         ],
-        outputs=[helper.make_tensor_value_info("states", TensorProto.FLOAT, [1, "N", width])],
+        outputs=[helper.make_tensor_value_info("next_logp", TensorProto.FLOAT, [1, "N", "W"])],
         about={"format": "sumfit-scorer-1", "precision": precision},
     )

@@ -116,7 +116,7 @@ class _Constants:
             graph = onnx.load(path).graph
         except Exception as error:  # protobuf's own error classes
             raise ModelFormatError(f"{path} is damaged ({error}); copy the model again") from error
-        known = (*_INPUTS, "words", "places", "sees", "memory")
+        known = (*_INPUTS, "words", "places", "sees", "memory", "choices")
         extra = [value.name for value in graph.input if value.name not in known]
         if extra:  # the network reads more than this architecture, whatever its constants say
             raise IncompatibleModelError(

@@ -19,16 +19,17 @@ from sumfit.pipeline.ranking import Ranking
 from sumfit.rerank.graph import Ranked
 from sumfit.runtime import Prediction
 from sumfit.runtime.scorer import Scorer
+from sumfit.text import Tokenizer
 from sumfit.truth import rank_by_support
 
-__all__ = ["AUTO", "Choice", "ChoiceWeights", "Chooser", "chosen"]
+__all__ = ["AUTO", "ChoiceWeights", "Chooser"]
 
 AUTO = "auto"
 """Value of the option ``rerank`` that stands for the model's own way to choose."""
 
-_LISTED = 32  # candidates that the search lists
-_READ = 24  # texts among them that the scorer reads
-_AFTER_BEST = 128  # expansions that the list may cost once the best is certain
+_LISTED = 16  # candidates that the search lists and the scorer reads
+_CHECKED = 6  # the best of them, whose texts are held against the source
+_AFTER_BEST = 64  # expansions that the list may cost once the best is certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +47,15 @@ class ChoiceWeights:
     support: float = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A candidate with what chose it.
-
-    Attributes:
-        candidate: The candidate.
-        total: What the choice was made by, nats.
-        scorer_logp: Log-probability that the scorer gives it.
-        penalty: What its source does not support, see `sumfit.truth`.
-    """
-
-    candidate: Candidate
-    total: float
-    scorer_logp: float
-    penalty: float
-
-
 class Chooser:
-    """Orders the candidates of one text."""
+    """Orders the candidates of one text, by the scorer and by what the source supports."""
 
     def __init__(
         self,
         scorer: Scorer,
         prediction: Prediction,
         source_ids: Sequence[int],
+        tokenizer: Tokenizer,
         weights: ChoiceWeights | None = None,
     ) -> None:
         """Store what the scorer reads.
@@ -79,6 +64,7 @@ class Chooser:
             scorer: The model's scorer.
             prediction: What the network made of the text.
             source_ids: Vocabulary ids of the text.
+            tokenizer: The model's tokenizer, for lengths in characters.
             weights: What a candidate's parts weigh.
         """
         assert prediction.memory is not None
@@ -87,7 +73,9 @@ class Chooser:
         self._words = np.concatenate(
             [prediction.dag.word_ids.astype(np.int64), np.asarray(source_ids, dtype=np.int64)]
         )
+        self._tokenizer = tokenizer
         self._weights = weights or ChoiceWeights()
+        self._totals: dict[tuple[int, ...], float] = {}
 
     @staticmethod
     def is_used(options: Options) -> bool:
@@ -102,10 +90,9 @@ class Chooser:
         is_default = options.rerank == AUTO and options.method == "seqmap"
         return is_default and options.profile == "natural"
 
-    @staticmethod
-    def ranking() -> Ranking:
-        """Return how long a list the search makes for the scorer, in the order of scores."""
-        return Ranking(_LISTED, _AFTER_BEST, _in_order, n_read=_READ)
+    def ranking(self) -> Ranking:
+        """Return how long a list the search makes, and the scorer's order of it."""
+        return Ranking(_LISTED, _AFTER_BEST, self._ranked, n_read=_CHECKED)
 
     @staticmethod
     def n_wanted(options: Options) -> int:
@@ -117,41 +104,38 @@ class Chooser:
         Returns:
             The number, at least the caller's ``n_best``.
         """
-        return max(options.n_best, _READ)
+        return max(options.n_best, _CHECKED)
 
-    def order(self, candidates: Sequence[Candidate], source: str) -> list[Choice]:
-        """Order candidates, the one to return first.
+    def order(self, candidates: Sequence[Candidate], source: str) -> list[Candidate]:
+        """Order candidates by the scorer and what their source supports.
 
         Args:
-            candidates: Verified candidates of the search.
+            candidates: Verified candidates, in the scorer's order.
             source: The text that the model read.
 
         Returns:
-            All of them, those that compete before those that were listed for the caller alone.
+            All of them with their ``choice_score``, the one to return first; those that were
+            listed for the caller alone stay behind.
         """
-        logp = self._scorer.score(
-            self._memory, [one.hypothesis.words for one in candidates], self._words
-        )
         penalties = rank_by_support(source, [one.text for one in candidates])
-        weights, choices = self._weights, []
-        for one, own, penalty in zip(candidates, logp.tolist(), penalties, strict=True):
-            total = own + weights.graph * one.hypothesis.log_prob
-            total += weights.length * len(one.text) - weights.support * penalty
-            choices.append(Choice(one, total, own, penalty))
-        return sorted(choices, key=lambda one: (one.candidate.is_extra, -one.total))
+        judged = [
+            replace(one, choice_score=self._total(one.hypothesis) - self._weights.support * penalty)
+            for one, penalty in zip(candidates, penalties, strict=True)
+        ]
+        return sorted(judged, key=lambda one: (one.is_extra, -(one.choice_score or 0.0)))
 
+    def _ranked(self, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
+        """Return the scorer's order of hypotheses whose texts are not made yet."""
+        new = [one for one in found if one.words not in self._totals]
+        if new:
+            logp = self._scorer.score(self._memory, [one.words for one in new], self._words)
+            weights, pieces = self._weights, self._tokenizer.piece_chars
+            for one, own in zip(new, logp.tolist(), strict=True):
+                total = own + weights.graph * one.log_prob
+                total += weights.length * int(pieces[list(one.words)].sum())
+                self._totals[one.words] = total
+        totals = [self._totals[one.words] for one in found]
+        return Ranked(sorted(range(len(found)), key=lambda place: -totals[place]))
 
-def chosen(choice: Choice) -> Candidate:
-    """Return a choice's candidate with the score that chose it.
-
-    Args:
-        choice: The choice.
-
-    Returns:
-        The candidate.
-    """
-    return replace(choice.candidate, choice_score=choice.total)
-
-
-def _in_order(dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
-    return Ranked(range(len(found)))
+    def _total(self, hypothesis: Hypothesis) -> float:
+        return self._totals[hypothesis.words]

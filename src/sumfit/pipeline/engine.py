@@ -27,7 +27,7 @@ from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest, get_preset, resolve_budget
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
-from sumfit.pipeline.choosing import AUTO, Chooser, chosen
+from sumfit.pipeline.choosing import AUTO, Chooser
 from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options, check_profile
@@ -378,11 +378,11 @@ class Engine:
         """Put the candidates in the order of scorer or reranker, the one to return first."""
         assert make.source is not None
         read = make.source.read
-        if chooser is not None and len(candidates) > 1:
+        if chooser is not None:
             if deadline.is_over:
                 deadline.stop()
             else:
-                candidates = [chosen(choice) for choice in chooser.order(candidates, read)]
+                candidates = chooser.order(candidates, read)
         return self._rerankers.order(
             candidates, read, judge=make.judge, options=make.options, deadline=deadline
         )
@@ -506,7 +506,7 @@ class Engine:
         scorer = self.backend.scorer
         if scorer is None or prediction.memory is None or not Chooser.is_used(options):
             return None
-        return Chooser(scorer, prediction, source.ids)
+        return Chooser(scorer, prediction, source.ids, self.model.tokenizer)
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
         return length_bonus(options, self.model.config, request.unit_name)

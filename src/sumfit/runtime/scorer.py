@@ -116,26 +116,23 @@ class Scorer:
             ``(C,)`` nats.
         """
         tree = CandidateTree.of(candidates)
-        (states,) = self._session.run(
-            ["states"],
+        known = np.unique(np.concatenate([other_words, tree.words[1:], [EOS]]).astype(np.int64))
+        known = known[known >= EOS]
+        (next_logp,) = self._session.run(
+            ["next_logp"],
             {
                 "words": self._rows[tree.words][None],
                 "places": tree.places,
                 "sees": tree.sees(),
                 "memory": memory[None],
+                "choices": self._rows[known],
             },
         )
-        known = np.unique(np.concatenate([other_words, tree.words[1:], [EOS]]).astype(np.int64))
-        known = known[known >= EOS]
-        logits = states[0] @ self._rows[known].T
-        peak = logits.max(axis=1, keepdims=True)
-        total = peak[:, 0] + np.log(np.exp(logits - peak).sum(axis=1))
-        total_logp = np.zeros(len(tree.words), dtype=np.float64)
         column = np.searchsorted(known, tree.words)
-        for node in range(1, len(tree.words)):
-            parent = tree.parents[node]
-            own = logits[parent, column[node]] - total[parent]
-            total_logp[node] = total_logp[parent] + own
-        end = np.searchsorted(known, EOS)
-        ended: npt.NDArray[np.float64] = logits[tree.ends, end] - total[tree.ends]
-        return total_logp[tree.ends] + ended
+        own = next_logp[0, tree.parents[1:], column[1:]].tolist()
+        logp = [0.0]
+        for parent, step in zip(tree.parents[1:].tolist(), own, strict=True):
+            logp.append(logp[parent] + step)
+        ended = next_logp[0, tree.ends, np.searchsorted(known, EOS)]
+        whole: npt.NDArray[np.float64] = np.array(logp)[tree.ends] + ended
+        return whole

@@ -185,6 +185,8 @@ class Surface:
             return "a character is cut in two"
         if whole_words and any(map(self._is_glued, text.split())):
             return "words are joined that the text does not join"
+        if whole_words and any(map(self._is_respelled, _codes(text))):
+            return "a name of code is written in other letters than in the text"
         if not tidy:
             return None
         if not has_whole_pairs(text):
@@ -207,6 +209,11 @@ class Surface:
         if names and not names <= self._exact:
             return True
         return any(self._is_foreign(joint) for joint in _joined(_ATOM, token))
+
+    def _is_respelled(self, code: str) -> bool:
+        """Whether the source has a name of code, but never in these capitals."""
+        forms = self._codes.get(code.casefold())
+        return forms is not None and code not in forms
 
     def _is_foreign(self, joint: tuple[str, str, str]) -> bool:
         left, marks, right = (part.casefold() for part in joint)
@@ -249,8 +256,22 @@ class Surface:
         return frozenset(_exact_names(self._source))
 
     @cached_property
+    def _codes(self) -> dict[str, set[str]]:
+        forms: dict[str, set[str]] = {}
+        for code in _codes(self._source):
+            forms.setdefault(code.casefold(), set()).add(code)
+        return forms
+
+    @cached_property
     def _joints(self) -> frozenset[tuple[str, str, str]]:
         return frozenset(junctions(self._source.casefold()))
+
+
+def _codes(text: str) -> Iterator[str]:
+    """Yield the words that are names of code: with an underscore, or letters beside digits."""
+    for word in _IDENTIFIER.findall(text):
+        if not word.isalpha() and not word.isdecimal() and any(map(str.isalpha, word)):
+            yield word
 
 
 def fillers_of(source: str) -> frozenset[str]:

@@ -274,6 +274,12 @@ class Tokenizer:
         )
 
     @cached_property
+    def piece_chars(self) -> npt.NDArray[np.int64]:
+        """``(V,)`` characters that each piece begins; 0 for special ids and for lone bytes."""
+        n_chars = (len(piece.decode("utf-8", "ignore")) for piece in self.piece_bytes)
+        return np.fromiter(n_chars, np.int64, self.vocab_size)
+
+    @cached_property
     def starts_word(self) -> npt.NDArray[np.bool_]:
         """``(V,)`` whether the piece begins with a space."""
         return np.fromiter(
