@@ -137,3 +137,12 @@ def test_a_name_of_several_words_has_its_capitals_in_all(
     source: str, given: str, expected: str
 ) -> None:
     assert Capitalizer(source)(given) == expected
+
+
+def test_a_word_from_the_beginning_of_a_sentence_is_no_name_if_it_is_ordinary() -> None:
+    source = "We mend bicycles. Bring yours before noon. Apple juice is free."
+    known = Capitalizer(source, is_ordinary={"bring"}.__contains__)
+    assert known("We mend bicycles, Bring yours, Apple juice") == (
+        "We mend bicycles, bring yours, Apple juice"
+    )
+    assert Capitalizer(source)("We mend bicycles, Bring yours") == "We mend bicycles, Bring yours"

@@ -23,6 +23,7 @@ from sumfit.text.capitalization import Capitalizer
 from sumfit.text.distinct import distinct
 from sumfit.text.scripts import UNSPACED
 from sumfit.truth import Support
+from sumfit.truth.names import is_ordinary
 
 __all__ = ["ResultMaker", "case_of"]
 
@@ -253,7 +254,7 @@ def case_of(source: str, options: Options) -> Capitalizer:
         It.
     """
     case = "lower" if options.profile == "gigaword" else options.capitalization
-    return Capitalizer(source, case)
+    return Capitalizer(source, case, is_ordinary)
 
 
 def _head(words: list[str], n_words: int) -> str:

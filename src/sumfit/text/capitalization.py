@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
+from collections.abc import Callable
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -38,16 +39,24 @@ _CONTINUES = ",;-'’"
 class Capitalizer:
     """Sets the capitals of the summaries of one text."""
 
-    def __init__(self, source: str, case: str | None = None) -> None:
+    def __init__(
+        self,
+        source: str,
+        case: str | None = None,
+        is_ordinary: Callable[[str], bool] | None = None,
+    ) -> None:
         """Store the text.
 
         Args:
             source: The text that is summarised; how it writes a word decides what is a name.
             case: ``"sentence"``; ``"title"``; ``"source"`` for no change; ``"lower"`` for none;
                 ``None`` for sentence case, unless the text itself begins in lower case.
+            is_ordinary: Says of a word in lower case that it is no name, where the text has it
+                at the beginning of a sentence alone; such words keep their capital if not given.
         """
         self._source = source[:_MOST_READ]
         self._case = case
+        self._is_ordinary = is_ordinary or (lambda word: False)
 
     def __call__(self, text: str, *, prefix: str = "", keeps: bool = False) -> str:
         """Set the capitals of one summary.
@@ -112,6 +121,8 @@ class Capitalizer:
             return word
         is_known = plain in self._words  # at the beginning of a sentence: it may be a name
         if plain.lower() in self._lower or (is_title and not is_known):
+            return word.lower()
+        if is_known and self._is_ordinary(plain.lower()):
             return word.lower()
         return word.lower() if plain.lower() in SMALL_WORDS else word
 

@@ -100,6 +100,10 @@ _MOST_ENGLISH = 0.01  # probability that it is English after all
 _LEAST_PROBABILITY = 0.5  # of the language that is named; its neighbours share the rest
 _LEAST_MARKED = 0.06  # share of function words of that language
 _LEAST_ACCENTED = 0.15  # or of words with letters that English lacks
+# Markers that are English words as well, though not function words.
+_ALSO_ENGLISH = frozenset(
+    "die den des met van ten men man war plus pour con son do no me pa el la le les ha se si".split()
+)
 _ENGLISH_TOO = frozenset("on at by or if it he we be not all".split())
 _SAMPLE = 1000  # characters, at the beginning, in the middle and at the end
 
@@ -133,9 +137,11 @@ def language_of(text: str) -> str | None:
         return None
     code = "no" if code in _NORWEGIAN else code
     n_known = sum(word in _ENGLISH or word in _ENGLISH_TOO for word in words)
-    n_marked = sum(word in _MARKERS.get(code, ()) for word in words)  # a name's "De" is no word
+    markers = [word for word in words if word in _MARKERS.get(code, ())]  # a name's "De" is none
+    n_marked = len(markers)
     n_accented = sum(not word.isascii() and not word[0].isupper() for word in words)
     is_marked = n_marked > n_known and n_marked >= _LEAST_MARKED * len(words)
+    is_marked = is_marked and not _ALSO_ENGLISH.issuperset(markers)
     is_accented = not n_known and n_accented >= _LEAST_ACCENTED * len(words)
     return code if is_marked or is_accented else None
 
