@@ -102,7 +102,9 @@ _LEAST_MARKED = 0.06  # share of function words of that language
 _LEAST_ACCENTED = 0.15  # or of words with letters that English lacks
 # Markers that are English words as well, though not function words.
 _ALSO_ENGLISH = frozenset(
-    "die den des met van ten men man war plus pour con son do no me pa el la le les ha se si".split()
+    """
+    die den des met van ten men man war plus pour con son do no me pa el la le les ha se si
+    """.split()
 )
 _ENGLISH_TOO = frozenset("on at by or if it he we be not all".split())
 _SAMPLE = 1000  # characters, at the beginning, in the middle and at the end
