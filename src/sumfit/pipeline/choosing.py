@@ -114,15 +114,17 @@ class Chooser:
             source: The text that the model read.
 
         Returns:
-            All of them with their ``choice_score``, the one to return first; those that were
-            listed for the caller alone stay behind.
+            All of them with their ``choice_score``, best first; but the first is none of those
+            that were listed only because the caller asked for many.
         """
         penalties = rank_by_support(source, [one.text for one in candidates])
         judged = [
             replace(one, choice_score=self._total(one.hypothesis) - self._weights.support * penalty)
             for one, penalty in zip(candidates, penalties, strict=True)
         ]
-        return sorted(judged, key=lambda one: (one.is_extra, -(one.choice_score or 0.0)))
+        first = min(judged, key=lambda one: (one.is_extra, -(one.choice_score or 0.0)))
+        rest = [one for one in judged if one is not first]
+        return [first, *sorted(rest, key=lambda one: -(one.choice_score or 0.0))]
 
     def _ranked(self, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
         """Return the scorer's order of hypotheses whose texts are not made yet."""
