@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from sumfit.cli.app import load_command
@@ -23,7 +23,32 @@ HEAD = """# Command line
 `sumfit "text" --max-chars 63` is short for `sumfit text "text" --max-chars 63`. Results go to
 standard output, everything else to standard error. Exit codes: 0 good, 1 a run-time error, 2 wrong
 usage, 130 interrupted. `--debug` anywhere shows a traceback when something fails. `sumfit
---install-completion` sets up completion for the shell.
+--install-completion` sets up completion for the shell, values of options included.
+
+The first run in a new environment compiles the search, about a minute, and says so on standard
+error; `SUMFIT_QUIET=1` leaves the line out, `sumfit warmup` compiles beforehand.
+
+## Settings
+
+`sumfit text`, `summarize` and `inspect` read options from `sumfit.toml`, or from the table
+`[tool.sumfit]` of `pyproject.toml`, in the current folder or the nearest one above that has either;
+of both in one folder `sumfit.toml` is read.
+
+```toml
+max-chars = 50          # names of options, without the dashes in front
+style = "commit"
+ban = ["misc", "various"]
+
+[summarize]             # for this command alone; [tool.sumfit.summarize] in pyproject.toml
+format = "jsonl"
+```
+
+The command line wins over environment variables (`SUMFIT_MODEL`, `SUMFIT_CONFIG`), these over the
+file, and in the file a command's table over what stands at the top. A limit on the command line
+replaces the file's limit, whatever its unit. An unknown key is an error. `sumfit --show-config`
+prints every option that is set, where it comes from, and what it replaced; `--config FILE` takes
+another file and `--config none` none. Directories (`model`, `rerank`) are relative to the file.
+What is meant for one call (`output`, `overwrite`, `restart`, `json`) cannot be set there.
 """
 
 
@@ -51,21 +76,22 @@ def page() -> str:
 
 def _one(command: Any) -> str:
     lines = [_paragraphs(command.help or ""), ""]
-    rows = []
+    groups: dict[str, list[str]] = {}
     for parameter in command.params:
         if "--help" in parameter.opts:
             continue
         names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
         if parameter.param_type_name == "argument":
             names = f"`{parameter.name.upper()}`"
-        text = getattr(parameter, "help", "") or ""
+        text = (getattr(parameter, "help", "") or "").replace("\\[", "[")
         default = parameter.default
-        plain = isinstance(default, (str, int, float)) and not isinstance(default, bool)
+        plain = isinstance(default, (str, int, float, PurePath)) and not isinstance(default, bool)
         if plain and default != "" and not callable(default):
-            text = f"{text} Default: `{default}`."
-        rows.append(f"| {names} | {text.replace('|', '/')} |")
-    if rows:
-        lines += ["| option | |", "|---|---|", *rows, ""]
+            text = f"{text.rstrip('.')}. Default: `{default}`."
+        group = getattr(parameter, "rich_help_panel", None) or "option"
+        groups.setdefault(group, []).append(f"| {names} | {text.replace('|', '/')} |")
+    for group in sorted(groups, key=lambda name: name != "option"):  # that of the most used first
+        lines += [f"| {group} | |", "|---|---|", *groups[group], ""]
     return "\n".join(lines)
 
 

@@ -30,6 +30,7 @@ def test_public_names() -> None:
         "__version__",
         "measure",
         "pipeline",
+        "warm_up",
     ]
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sumfit.errors import SumfitError
     from sumfit.hypothesis import Hypothesis, NBest, Summary
     from sumfit.length import LengthBudget, measure
-    from sumfit.pipeline import Options, Summarizer, pipeline
+    from sumfit.pipeline import Options, Summarizer, pipeline, warm_up
     from sumfit.text import Tokenizer
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "__version__",
     "measure",
     "pipeline",
+    "warm_up",
 ]
 
 _HOMES = {
@@ -39,6 +40,7 @@ _HOMES = {
     "Summary": "sumfit.hypothesis",
     "Tokenizer": "sumfit.text",
     "measure": "sumfit.length",
+    "warm_up": "sumfit.pipeline",
 }
 
 

@@ -39,6 +39,7 @@ def sumfit(
 ) -> Sumfit:
     """Call as ``sumfit("text", "--max-chars", "40", stdin=b"...")``."""
     monkeypatch.setenv("SUMFIT_MODEL", str(tiny_model))
+    monkeypatch.setenv("SUMFIT_QUIET", "1")  # a cold cache is no difference between two runs
 
     def call(*arguments: str, stdin: bytes | None = None) -> Outcome:
         given = _Input(stdin or b"", is_terminal=stdin is None)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 
 import pytest
+from numba import njit
 
+import sumfit.decoding.kernels.compiled  # noqa: F401 - sees what is compiled
 from sumfit.cli.terminal import Progress, announce_compilation, in_flags, printable
+from sumfit.compilation import MESSAGE, n_compiled, on_compilation
 
 
 class Terminal(io.StringIO):
@@ -71,13 +75,28 @@ def test_no_progress_between_results_on_one_terminal(monkeypatch: pytest.MonkeyP
     assert stream.getvalue() == ""
 
 
-def test_compilation_is_announced_once() -> None:
-    from numba import njit
-
-    quiet, shown = io.StringIO(), Terminal()
-    announce_compilation(stream=quiet)
-    announce_compilation(stream=shown)
+@pytest.mark.parametrize("quiet", ["", "0", "1"])
+def test_compilation_is_announced_once(monkeypatch: pytest.MonkeyPatch, quiet: str) -> None:
+    monkeypatch.setenv("SUMFIT_QUIET", quiet)
+    stream = io.StringIO()  # no terminal
+    on_compilation(lambda line: None)
+    announce_compilation(stream=stream)
+    before = n_compiled()
     for _ in range(2):
         njit(lambda x: x + 1)(1)
-    assert quiet.getvalue() == ""
-    assert shown.getvalue() == "compiling the search for this machine, once (half a minute)\n"
+    assert n_compiled() == before + 2
+    assert stream.getvalue() == ("" if quiet == "1" else f"{MESSAGE}\n")
+
+
+def test_the_library_logs_the_first_compilation() -> None:
+    code = (
+        "import logging, sys\n"
+        "logging.basicConfig(level=logging.INFO, format='%(name)s %(levelname)s %(message)s')\n"
+        "from numba import njit\n"
+        "import sumfit.decoding.kernels.compiled\n"
+        "for _ in range(2): njit(lambda x: x + 1)(1)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stderr == f"sumfit INFO {MESSAGE}\n"

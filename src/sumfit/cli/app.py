@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 import typer.core
@@ -21,6 +21,7 @@ import typer.main
 
 from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
+from sumfit.cli.settings import settings_of, settle, where_set
 from sumfit.cli.terminal import (
     as_utf8,
     in_flags,
@@ -56,6 +57,10 @@ _REMEDIES = {
     errno.ENOTDIR: "check the path",
     errno.EISDIR: "give a file",
 }
+MARKUP: Final = "rich"
+"""How help is set: options in groups, brackets escaped."""
+
+_USAGE_ERROR: Any = typer.BadParameter.__base__
 _OWN_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 _PACKAGES_OF_EXTRA = {
     "train": (
@@ -83,7 +88,7 @@ class LazyCommand(typer.core.TyperCommand):
             name: Name of the command.
             command: Where it lives.
         """
-        super().__init__(name, help=command.summary)
+        super().__init__(name, help=command.summary, rich_help_panel=command.panel)
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """Import the command and hand over to it.
@@ -98,7 +103,9 @@ class LazyCommand(typer.core.TyperCommand):
             The context of the real command.
         """
         real = load_command(str(self.name))
-        return real.make_context(info_name, args, parent, **extra)
+        context = real.make_context(info_name, args, parent, **extra)
+        settle(context)
+        return context
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -170,14 +177,21 @@ def run(argv: Sequence[str]) -> int:
         return 1
     use_utf8()
     arguments, is_debugging = _without_debug([as_utf8(word) for word in argv])
+    given = _with_default(arguments)
     try:
         problem = _problem_with(arguments)
         if problem:
             print(f"error: {problem}", file=sys.stderr)
             return 2
-        _application().main(args=_with_default(arguments), prog_name="sumfit")
+        return _done(_application().main(args=given, prog_name="sumfit", standalone_mode=False))
     except SystemExit as leave:
         return _exit_code(leave)
+    except _USAGE_ERROR as error:
+        print(f"error: {printable(usage_message(error, given))}", file=sys.stderr)
+        return 2
+    except typer.Abort:
+        print("aborted", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -188,7 +202,6 @@ def run(argv: Sequence[str]) -> int:
         if is_debugging:
             raise
         return _report(error, arguments)
-    return 0
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
@@ -196,7 +209,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     if isinstance(error, ModuleNotFoundError):
         error = _missing_extra(error) or error
     if isinstance(error, SumfitError):
-        message = names_on_one_line(in_flags(str(error)), arguments)
+        message = where_set(names_on_one_line(in_flags(str(error)), arguments))
         print(f"error: {printable(message)}", file=sys.stderr)
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:  # a full disk, a file without permission
@@ -241,7 +254,7 @@ def _application() -> Any:
         add_completion=True,
         pretty_exceptions_enable=False,
         no_args_is_help=True,
-        rich_markup_mode=None,
+        rich_markup_mode=MARKUP,
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback()(_root)
@@ -291,8 +304,10 @@ def load_command(name: str) -> Any:
         return typer.main.get_command(found)
     if not callable(found) or hasattr(found, "make_context"):
         return found
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, context_settings={"help_option_names": ["--help", "-h"]})(found)
+    app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
+    needs = f"To run it: pip install 'sumfit\\[{command.extra}]'" if command.extra else None
+    settings = {"help_option_names": ["--help", "-h"]}
+    app.command(name, context_settings=settings, epilog=needs)(found)
     return typer.main.get_command(app)
 
 
@@ -311,7 +326,7 @@ def _with_default(arguments: list[str]) -> list[str]:
     """Put the default command in front where no command is named."""
     if not arguments:
         piped = sys.stdin is not None and not sys.stdin.isatty()
-        return [DEFAULT] if piped else []
+        return [DEFAULT] if piped else ["--help"]
     first = arguments[0]
     if first in COMMANDS or first == "-h" or first.split("=")[0] in _OWN_OPTIONS:
         return arguments
@@ -336,6 +351,45 @@ def _problem_with(arguments: list[str]) -> str:
             f"(to summarise the word itself: sumfit -- {printable(first)} ...)"
         )
     return ""
+
+
+def _done(result: object) -> int:
+    """The exit code that a finished command leaves: that of ``typer.Exit``, else 0."""
+    return result if isinstance(result, int) else 0
+
+
+def usage_message(error: Any, arguments: Sequence[str]) -> str:
+    """What is wrong with a command line, in one style: rule, value, what to do.
+
+    Args:
+        error: What typer raised.
+        arguments: The words given.
+
+    Returns:
+        One sentence without its full stop.
+    """
+    command = "sumfit" + (f" {arguments[0]}" if arguments[:1] and arguments[0] in COMMANDS else "")
+    if error.ctx is not None:
+        command = error.ctx.command_path
+    help = f"see {command} --help"
+    name = getattr(error, "option_name", None)
+    if name is not None and hasattr(error, "possibilities"):
+        known = [flag for one in error.ctx.command.params for flag in one.opts] if error.ctx else []
+        near = difflib.get_close_matches(name, known, n=1)
+        return f"there is no option {name}" + (
+            f"; did you mean {near[0]}?" if near else f"; {help}"
+        )
+    if name is not None:
+        return f"{name} needs a value; {help}"
+    parameter = getattr(error, "param", None)
+    message = (error.message or error.format_message()).strip().rstrip(".")
+    if parameter is None:
+        return f"{message[:1].lower()}{message[1:]}; {help}"
+    is_argument = parameter.param_type_name == "argument"
+    flag = str(parameter.name).upper() if is_argument else max(parameter.opts, key=len)
+    if type(error).__name__ == "MissingParameter":
+        return f"{flag} is missing; {help}"
+    return f"{flag}: {message}; {help}{settings_of(error.ctx, parameter)}"
 
 
 def _exit_code(leave: SystemExit) -> int:

@@ -19,7 +19,7 @@ from sumfit.length import resolve_budget
 
 __all__ = ["app"]
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True)
 
 _Texts = Annotated[Path, typer.Argument(help="Texts: lines, JSONL, CSV, TSV or Parquet")]
 _Field = Annotated[str | None, typer.Option(help="Field of the texts")]
@@ -70,6 +70,7 @@ def llm_command(
     limits = _limits(sources, limit, ratio, ratio_rule, unit)
     with Endpoint(endpoint.options(max_tokens=max_tokens), cache=AnswerCache(cache)) as asked:
         _print(sources, limits, unit, LLMBaseline(asked, unit=unit, max_calls=calls))
+        typer.echo(f"{asked.n_cached} of {asked.n_answers} answers from {cache}", err=True)
 
 
 def _limits(

@@ -19,11 +19,17 @@ class Command(NamedTuple):
         target: ``module:name`` of a function with typer annotations, or of a `typer.Typer`.
         summary: One line for the list of commands.
         extra: Extra of sumfit that it needs, empty for none.
+        panel: Group in the list of commands; ``None`` for the first.
     """
 
     target: str
     summary: str
     extra: str = ""
+    panel: str | None = None
+
+
+_TRAINING = "Train"
+_MEASURING = "Measure and compare"
 
 
 COMMANDS: dict[str, Command] = {
@@ -38,27 +44,53 @@ COMMANDS: dict[str, Command] = {
     ),
     "presets": Command("sumfit.cli.listing:presets", "List the named length limits."),
     "units": Command("sumfit.cli.listing:units", "List what a limit can count."),
+    "warmup": Command(
+        "sumfit.cli.listing:warmup", "Compile the search beforehand, and say how long it took."
+    ),
     "model": Command("sumfit.cli.listing:model", "Describe a model and the defaults in use."),
-    "train": Command("sumfit.cli.train:train", "Train a model from a recipe.", "train"),
+    "train": Command(
+        "sumfit.cli.train:train", "Train a model from a recipe.", "train", panel=_TRAINING
+    ),
     "nbest": Command(
-        "sumfit.cli.nbest:nbest", "Make n-best lists to train a reranker on.", "train"
+        "sumfit.cli.nbest:nbest",
+        "Make n-best lists to train a reranker on.",
+        "train",
+        panel=_TRAINING,
     ),
     "train-reranker": Command(
-        "sumfit.cli.train_reranker:train_reranker", "Train a reranker from a recipe.", "train"
+        "sumfit.cli.train_reranker:train_reranker",
+        "Train a reranker from a recipe.",
+        "train",
+        panel=_TRAINING,
     ),
-    "export": Command("sumfit.cli.export:export", "Turn a checkpoint into a model.", "train"),
-    "data": Command("sumfit.cli.data:app", "Check and pack training data."),
+    "export": Command(
+        "sumfit.cli.export:export", "Turn a checkpoint into a model.", "train", panel=_TRAINING
+    ),
+    "data": Command("sumfit.cli.data:app", "Check and pack training data.", panel=_TRAINING),
     "evaluate": Command(
-        "sumfit.cli.evaluate:evaluate", "Score summaries against references.", "eval"
+        "sumfit.cli.evaluate:evaluate",
+        "Score summaries against references.",
+        "eval",
+        panel=_MEASURING,
     ),
     "reproduce": Command(
-        "sumfit.cli.reproduce:reproduce", "Make the tables of the paper again.", "eval"
+        "sumfit.cli.reproduce:reproduce",
+        "Make the tables of the paper again.",
+        "eval",
+        panel=_MEASURING,
     ),
     "baseline": Command(
-        "sumfit.cli.baseline:app", "Write summaries of baselines that need no training.", "eval"
+        "sumfit.cli.baseline:app",
+        "Write summaries of baselines that need no training.",
+        "eval",
+        panel=_MEASURING,
     ),
-    "tune": Command("sumfit.cli.tune:tune", "Fit a model's length bonus on data.", "eval"),
-    "judge": Command("sumfit.cli.judge:judge", "Let a language model compare systems.", "eval"),
-    "bench": Command("sumfit.cli.bench:bench", "Measure speed on this machine."),
+    "tune": Command(
+        "sumfit.cli.tune:tune", "Fit a model's length bonus on data.", "eval", panel=_TRAINING
+    ),
+    "judge": Command(
+        "sumfit.cli.judge:judge", "Let a language model compare systems.", "eval", panel=_MEASURING
+    ),
+    "bench": Command("sumfit.cli.bench:bench", "Measure speed on this machine.", panel=_MEASURING),
     "serve": Command("sumfit.cli.serve:serve", "Serve summaries over HTTP.", "serve"),
 }

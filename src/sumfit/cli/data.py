@@ -17,7 +17,7 @@ __all__ = ["app", "check", "filter_", "lexicon", "pack", "start_weights", "title
 
 app = typer.Typer(
     add_completion=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     no_args_is_help=True,
     help="Check and pack training data.",
     context_settings={"help_option_names": ["--help", "-h"]},

@@ -1,13 +1,19 @@
-"""``sumfit inspect "text"``: the graph behind a summary, in 80 columns."""
+"""``sumfit inspect "text"``: the graph behind a summary, as wide as the terminal."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from wcwidth import wcswidth
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
+from sumfit.cli.settings import SettingsFlags
 from sumfit.cli.terminal import printable
 from sumfit.cli.text import read_text
 from sumfit.errors import ConfigError
@@ -16,26 +22,42 @@ from sumfit.pipeline.inspection import Inspection
 
 __all__ = ["inspect", "render"]
 
-_WIDTH = 80
+_SHOWN = "What is shown"
 _DEFAULT = {"max_chars": 80}
 _WORD_WIDTH = 16
+_LEGEND = (
+    "* on the summary's path; reach: share of all ways that pass here; +x goes on with the word "
+    "before; 7:0.52 leads to vertex 7"
+)
 
 
-@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags)
+@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags, settings=SettingsFlags)
 def inspect(
     text: Annotated[
         str | None, typer.Argument(help="The text; standard input if left out or -.")
     ] = None,
-    words: Annotated[int, typer.Option(help="Words listed at each vertex.", min=1, max=10)] = 3,
-    links: Annotated[int, typer.Option(help="Links listed at each vertex.", min=0, max=10)] = 2,
+    words: Annotated[
+        int,
+        typer.Option(help="Words listed at each vertex.", min=1, max=10, rich_help_panel=_SHOWN),
+    ] = 3,
+    links: Annotated[
+        int,
+        typer.Option(help="Links listed at each vertex.", min=0, max=10, rich_help_panel=_SHOWN),
+    ] = 2,
     min_prob: Annotated[
-        float, typer.Option(help="Least probability of a link in --json, from 0 to 1.")
+        float,
+        typer.Option(
+            help="Least probability of a link in --json, from 0 to 1.", rich_help_panel=_SHOWN
+        ),
     ] = 0.02,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything as JSON.", metavar="")
+    ] = False,
     *,
     length: LengthFlags,
     summary: SummaryFlags,
     model: ModelFlags,
+    settings: SettingsFlags,
 ) -> None:
     """Show what the model predicts for a text, and the path that the summary takes.
 
@@ -53,25 +75,32 @@ def inspect(
         facts = found.to_dict(n_words=words, min_prob=min_prob)
         print(json.dumps(facts, ensure_ascii=False, allow_nan=False))
         return
-    print(render(found, n_words=words, n_links=links))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print(render(found, n_words=words, n_links=links, width=width))
 
 
-def render(found: Inspection, *, n_words: int = 3, n_links: int = 2) -> str:
-    """Draw a graph as lines of at most 80 columns.
+def render(
+    found: Inspection, *, n_words: int = 3, n_links: int = 2, width: int | None = None
+) -> str:
+    """Draw a graph, one line for each vertex.
 
-    One line per vertex: a mark if it lies on the path, how probable it is to be passed, its best
+    A line has a mark if the vertex lies on the path, how probable it is to be passed, its best
     words, its best links. Vertices that are neither on the path nor probable are left out.
 
     Args:
         found: What to draw.
         n_words: Words at each vertex.
         n_links: Links at each vertex.
+        width: Columns of a terminal: of a vertex with more, whole links and words are left out
+            for ``…``. ``None`` for a file or pipe, where nothing is left out.
 
     Returns:
         The drawing.
     """
     summary, dag = found.summary, found.dag
     proof = "proved best" if summary.optimal else f"gap {summary.gap:.3g} nats"
+    if summary.chosen_by != "graph":
+        proof = f"{proof} by score; chosen by {summary.chosen_by}"
     lines = [
         f"summary   {printable(summary.text)}",
         f"length    {summary.length} of {summary.limit} {summary.unit}, "
@@ -80,6 +109,7 @@ def render(found: Inspection, *, n_words: int = 3, n_links: int = 2) -> str:
         f"graph     {found.n_source} source pieces, {dag.n_vertices} vertices, "
         f"{dag.n_candidates} candidate words",
         "",
+        *(textwrap.wrap(_LEGEND, width) if width else [_LEGEND]),
         f"{'':>6} {'reach':>5}  words (probability) -> links (probability)",
     ]
     on_path = {0, *found.path, dag.n_vertices - 1}
@@ -92,15 +122,14 @@ def render(found: Inspection, *, n_words: int = 3, n_links: int = 2) -> str:
             skipped += 1
             continue
         mark = "*" if view.index in on_path else " "
-        names = [f"{_word(word.text)} {word.prob:.2f}" for word in view.words]
+        names = [f"{_word(word.text, width)} {word.prob:.2f}" for word in view.words]
         if view.chosen is not None and view.chosen not in [word.text for word in view.words]:
-            names.append(f"{_word(view.chosen)} (chosen)")
+            names.append(f"{_word(view.chosen, width)} (chosen)")
         if not view.words:
             names = ["<start>" if view.index == 0 else "<end>"]
         targets = sorted(best_links.get(view.index, []), reverse=True)[:n_links]
-        arrows = " ".join(f"{target}:{prob:.2f}" for prob, target in targets)
-        head = f"{mark}{view.index:>5} {view.reach:>5.2f}  {'  '.join(names)}"
-        lines.append((f"{head} -> {arrows}" if arrows else head)[:_WIDTH].rstrip())
+        arrows = [f"{target}:{prob:.2f}" for prob, target in targets]
+        lines.append(_line(f"{mark}{view.index:>5} {view.reach:>5.2f}  ", names, arrows, width))
     if skipped:
         what = "1 vertex that is" if skipped == 1 else f"{skipped} vertices that are"
         lines.append(f"{what} hardly ever passed, left out")
@@ -115,7 +144,29 @@ def _bonus(summary: Summary) -> str:
     return f"bonus {summary.bonus:g} per piece"
 
 
-def _word(piece: str) -> str:
+def _line(head: str, words: Sequence[str], links: Sequence[str], width: int | None) -> str:
+    """A vertex's line; of one that is too wide, links and then words are left out whole."""
+    shown, arrows = list(words), list(links)
+    line = _joined(head, shown, arrows)
+    while width is not None and wcswidth(line) > width and len(shown) + len(arrows) > 1:
+        (arrows or shown).pop()
+        is_cut_at_links = len(shown) == len(words)
+        line = _joined(
+            head,
+            shown if is_cut_at_links else [*shown, "…"],
+            [*arrows, "…"] if is_cut_at_links else [],
+        )
+    return line.rstrip()
+
+
+def _joined(head: str, words: Sequence[str], links: Sequence[str]) -> str:
+    line = head + "  ".join(words)
+    return f"{line} -> {' '.join(links)}" if links else line
+
+
+def _word(piece: str, width: int | None) -> str:
     shown = printable(piece).replace("\n", "\\n")
     shown = shown[1:] if shown.startswith(" ") else f"+{shown}"
-    return shown if len(shown) <= _WORD_WIDTH else shown[: _WORD_WIDTH - 1] + "…"
+    if width is None or len(shown) <= _WORD_WIDTH:
+        return shown
+    return shown[: _WORD_WIDTH - 1] + "…"

@@ -12,7 +12,7 @@ import typer
 
 from sumfit.cli.endpoint_flags import EndpointFlags
 from sumfit.cli.options import with_flags
-from sumfit.errors import ConfigError, DataFormatError
+from sumfit.errors import ConfigError, DataFormatError, ServiceError
 from sumfit.evaluation.endpoint import AnswerCache, Endpoint
 from sumfit.evaluation.files import check_paired, read_sources, read_summaries
 from sumfit.evaluation.judge import Pair, judge_prompts
@@ -64,6 +64,11 @@ def judge(
             return
         result = judge_pairs(pairs, asked)
     typer.echo(render([result.table((ours.stem, theirs.stem))], format))
+    if not result.has_verdict:
+        raise ServiceError(
+            f"none of {result.n_answers} answers names a summary, so nothing is judged; look at "
+            f"the answers in {cache}, and use another model or a higher --max-tokens"
+        )
 
 
 def _is_agreed(pairs: Sequence[Pair], asked: Endpoint, price: PriceFlags) -> bool:

@@ -1,4 +1,4 @@
-"""``sumfit presets``, ``sumfit units`` and ``sumfit model``: what there is to choose from."""
+"""``sumfit presets``, ``units`` and ``model``: what there is to choose from; and ``warmup``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from sumfit.cli.options import ModelFlags, with_flags
 
-__all__ = ["model", "presets", "units"]
+__all__ = ["model", "presets", "units", "warmup"]
 
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
@@ -61,3 +61,19 @@ def model(as_json: Json = False, *, flags: ModelFlags) -> None:
     print("defaults")
     for name, value in facts["defaults"].items():
         print(f"  {name:<20} {json.dumps(value)}")
+
+
+@with_flags(flags=ModelFlags)
+def warmup(*, flags: ModelFlags) -> None:
+    """Compile the search for this machine, so that the first summary is as fast as later ones.
+
+    Run it once after an installation, in a container's build or before a scheduled job. The
+    loops are kept in SUMFIT_CACHE_DIR, or beside the package.
+    """
+    from sumfit.compilation import n_compiled
+    from sumfit.pipeline import warm_up
+
+    seconds = warm_up(flags.load(n_workers=1))
+    count = n_compiled()
+    what = f"compiled {count} functions" if count else "all compiled already, loaded"
+    print(f"{what} in {seconds:.1f} s")

@@ -9,43 +9,104 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, TypeVar
 
 import typer
 
+from sumfit.cleaning import INPUT_KINDS
 from sumfit.cli.terminal import announce_compilation, check_utf8, printable
+from sumfit.decoding import METHODS
 from sumfit.errors import BudgetError, ConfigError
-from sumfit.pipeline.options import LENGTH_KEYWORDS
+from sumfit.length import PRESETS, UNITS
+from sumfit.length.request import RATIO_RULES
+from sumfit.pipeline.options import CHOICES, LENGTH_KEYWORDS
+from sumfit.rerank import NAMES as RERANKERS
 
-__all__ = ["LengthFlags", "ModelFlags", "SummaryFlags", "with_flags"]
+__all__ = ["LengthFlags", "ModelFlags", "SummaryFlags", "choice", "with_flags"]
 
 T = TypeVar("T")
 
-_LENGTH = "Length (one of these)"
+_LENGTH = "Length in other units"
 _ROOM = "Room around the summary"
-_STYLE = "What the summary may hold"
+_WORDS = "What the summary may hold"
+_TRUE = "Kept to the source (numbers and names by default)"
+_RULES = "Rules of the summary"
 _INPUT = "What the text is"
-_SEARCH = "Search"
+_CHOICE = "Search and choice"
 _MODEL = "Model"
+_WIDEST_VALUES = 16  # characters that the help has room for beside an option's name
+# Options without a panel come first in the help: the ten that matter.
 
 
-def _limit(what: str) -> Any:
-    return typer.Option(help=what, metavar="N", rich_help_panel=_LENGTH, show_default=False)
+def _limit(what: str, panel: str | None = _LENGTH) -> Any:
+    return typer.Option(help=what, metavar="N", rich_help_panel=panel, show_default=False)
+
+
+def choice(what: str, values: Sequence[str | None], panel: str | None = None) -> Any:
+    """An option with few values: they are shown in the help, and completed by the shell.
+
+    The library refuses other values, in its own words.
+
+    Args:
+        what: Help.
+        values: The values; ``None``, which nobody can type, is left out.
+        panel: Group of the option in the help; ``None`` for the first.
+
+    Returns:
+        What goes into ``Annotated``.
+    """
+    names = [value for value in values if value is not None]
+    shown = "|".join(names)
+    is_long = len(shown) > _WIDEST_VALUES
+    return typer.Option(
+        help=f"{what.rstrip('.')}: {', '.join(names)}." if is_long else what,
+        metavar="NAME" if is_long else shown,
+        rich_help_panel=panel,
+        show_default=False,
+        autocompletion=lambda: list(names),
+    )
+
+
+def _named(what: str, names: Sequence[str], panel: str | None, command: str) -> Any:
+    """An option with many values, which a command lists."""
+    return typer.Option(
+        help=f"{what}; see sumfit {command}.",
+        metavar="NAME",
+        rich_help_panel=panel,
+        show_default=False,
+        autocompletion=lambda: list(names),
+    )
+
+
+def _option(what: str, metavar: str, panel: str) -> Any:
+    return typer.Option(help=what, metavar=metavar, rich_help_panel=panel, show_default=False)
+
+
+def _switch(what: str, panel: str = _RULES) -> Any:
+    return typer.Option(help=what, metavar="", rich_help_panel=panel, show_default=False)
 
 
 @dataclass(frozen=True)
 class LengthFlags:
     """How long a summary may be. Several limits, as in ``30,60,90``, give several summaries."""
 
-    max_words: Annotated[str | None, _limit("At most N words.")] = None
-    max_chars: Annotated[str | None, _limit("At most N characters.")] = None
+    max_chars: Annotated[
+        str | None, _limit("At most N characters; 30,60,90 for three summaries.", None)
+    ] = None
+    max_words: Annotated[str | None, _limit("At most N words.", None)] = None
+    preset: Annotated[
+        str | None, _named("The limit and style of a slot", tuple(PRESETS), None, "presets")
+    ] = None
+    max_length: Annotated[str | None, _limit("At most N of --unit.", None)] = None
+    unit: Annotated[
+        str | None, _named("Unit of --max-length and --ratio", tuple(UNITS), None, "units")
+    ] = None
     max_bytes: Annotated[str | None, _limit("At most N bytes of UTF-8.")] = None
     max_tokens: Annotated[str | None, _limit("At most N pieces of the vocabulary.")] = None
     max_graphemes: Annotated[str | None, _limit("At most N graphemes.")] = None
     max_cells: Annotated[str | None, _limit("At most N terminal columns.")] = None
-    max_length: Annotated[str | None, _limit("At most N of --unit.")] = None
     exact_words: Annotated[str | None, _limit("Exactly N words.")] = None
     exact_chars: Annotated[str | None, _limit("Exactly N characters.")] = None
     exact_bytes: Annotated[str | None, _limit("Exactly N bytes.")] = None
@@ -60,34 +121,17 @@ class LengthFlags:
     min_graphemes: Annotated[str | None, _limit("At least N, with --max-graphemes.")] = None
     min_cells: Annotated[str | None, _limit("At least N columns, with --max-cells.")] = None
     min_length: Annotated[str | None, _limit("At least N, with --max-length.")] = None
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            help="Unit of --max-length and --ratio; see sumfit units.", rich_help_panel=_LENGTH
-        ),
-    ] = None
     ratio: Annotated[
-        str | None,
-        typer.Option(help="Share of the source's length, as 0.25.", rich_help_panel=_LENGTH),
+        str | None, _option("Share of the source's length, as 0.25.", "SHARE", _LENGTH)
     ] = None
-    ratio_rule: Annotated[
-        str | None,
-        typer.Option(help="floor, paper-dat or paper-truncate.", rich_help_panel=_LENGTH),
-    ] = None
-    preset: Annotated[
-        str | None,
-        typer.Option(help="A named limit; see sumfit presets.", rich_help_panel=_LENGTH),
-    ] = None
+    ratio_rule: Annotated[str | None, choice("How a ratio is rounded", RATIO_RULES, _LENGTH)] = None
     reserve: Annotated[
-        int | None,
-        typer.Option(help="Length to leave free, for example for a link.", rich_help_panel=_ROOM),
+        int | None, _option("Length to leave free, for example for a link.", "N", _ROOM)
     ] = None
-    prefix: Annotated[
-        str | None, typer.Option(help="Text before the summary, counted.", rich_help_panel=_ROOM)
-    ] = None
-    suffix: Annotated[
-        str | None, typer.Option(help="Text after the summary, counted.", rich_help_panel=_ROOM)
-    ] = None
+    prefix: Annotated[str | None, _option("Text before the summary, counted.", "TEXT", _ROOM)] = (
+        None
+    )
+    suffix: Annotated[str | None, _option("Text after the summary, counted.", "TEXT", _ROOM)] = None
 
     def keywords(self) -> dict[str, Any]:
         """The length keywords that were given.
@@ -111,81 +155,56 @@ class LengthFlags:
         }
 
 
-def _switch(what: str) -> Any:
-    return typer.Option(help=what, rich_help_panel=_STYLE, show_default=False)
-
-
 @dataclass(frozen=True)
 class SummaryFlags:
     """How to summarise."""
 
-    n_best: Annotated[
-        int | None, typer.Option(help="Candidates to return.", rich_help_panel=_SEARCH)
-    ] = None
-    near_doubles: Annotated[
-        bool | None, _switch("Allow candidates that differ in a single word alone.")
-    ] = None
-    rerank: Annotated[
+    style: Annotated[
         str | None,
-        typer.Option(
-            help="What chooses: auto (the model's scorer), none (the best score), mbr, mbr-nbest, "
-            "neural (the model's own reranker), or the directory of a trained one.",
-            rich_help_panel=_SEARCH,
-        ),
+        choice("What to write", CHOICES["style"]),
     ] = None
-    faithful: Annotated[
-        bool | None,
-        _switch("Of the candidates, one that says only what the source says, by rules."),
-    ] = None
-    method: Annotated[
-        str | None, typer.Option(help="Decoder; see sumfit model.", rich_help_panel=_SEARCH)
-    ] = None
-    ending: Annotated[
-        str | None, typer.Option(help="Objective: eos or any.", rich_help_panel=_SEARCH)
+    n_best: Annotated[
+        int | None, typer.Option(help="Candidates to return.", metavar="N", show_default=False)
     ] = None
     fill: Annotated[
+        str | None, choice("Use as much of the limit as is natural, or more.", CHOICES["fill"])
+    ] = None
+    on_infeasible: Annotated[
         str | None,
-        typer.Option(help="natural, or prefer to use more of the limit.", rich_help_panel=_SEARCH),
+        choice("If nothing fits: fail, or cut the source at a word.", CHOICES["on_infeasible"]),
     ] = None
-    bonus: Annotated[
-        float | None,
-        typer.Option(help="Score added per piece, in nats.", rich_help_panel=_SEARCH),
-    ] = None
-    unit_bonus: Annotated[
-        float | None,
+    banned: Annotated[
+        list[str] | None,
         typer.Option(
-            help="Score added per unit of the limit that is used, in nats.",
-            rich_help_panel=_SEARCH,
+            "--ban", help="Phrase not to use; repeatable.", metavar="TEXT", rich_help_panel=_WORDS
         ),
     ] = None
-    beam_size: Annotated[
-        int | None, typer.Option(help="Width of the beam decoders.", rich_help_panel=_SEARCH)
-    ] = None
-    words_per_vertex: Annotated[
-        int | None, typer.Option(help="Words searched at each vertex.", rich_help_panel=_SEARCH)
-    ] = None
-    max_expansions: Annotated[
-        int | None,
-        typer.Option(help="Most prefixes that exact search expands.", rich_help_panel=_SEARCH),
-    ] = None
-    time_limit_s: Annotated[
-        float | None,
+    required: Annotated[
+        list[str] | None,
         typer.Option(
-            "--time-limit", help="Most seconds per search.", rich_help_panel=_SEARCH, metavar="S"
+            "--require", help="Phrase to use; repeatable.", metavar="TEXT", rich_help_panel=_WORDS
         ),
     ] = None
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the sampling decoders.", rich_help_panel=_SEARCH)
+    capitalization: Annotated[
+        str | None,
+        choice("Capital letters", CHOICES["capitalization"], _WORDS),
+    ] = None
+    no_repeat_ngram: Annotated[
+        int | None, _option("Let no N words in a row occur twice.", "N", _WORDS)
+    ] = None
+    source_numbers_only: Annotated[bool | None, _switch("Only numbers of the source.", _TRUE)] = (
+        None
+    )
+    source_names_only: Annotated[bool | None, _switch("Only names of the source.", _TRUE)] = None
+    faithful: Annotated[
+        bool | None,
+        _switch("A candidate that says only what the source says, by rules.", _TRUE),
     ] = None
     constraints: Annotated[bool | None, _switch("Keep the constraints below, or none of them.")] = (
         None
     )
     repeat_words: Annotated[bool | None, _switch("Allow a content word twice.")] = None
     repeat_adjacent: Annotated[bool | None, _switch("Allow a word to follow itself.")] = None
-    no_repeat_ngram: Annotated[
-        int | None,
-        typer.Option(help="Let no N words in a row occur twice.", rich_help_panel=_STYLE),
-    ] = None
     whole_words: Annotated[
         bool | None, _switch("Allow only words of the source or the lexicon.")
     ] = None
@@ -193,71 +212,64 @@ class SummaryFlags:
         bool | None, _switch("Allow an end that lacks something, as 'of the'.")
     ] = None
     final_stop: Annotated[bool | None, _switch("Allow a full stop at the end.")] = None
-    banned: Annotated[
-        list[str] | None,
-        typer.Option("--ban", help="Phrase not to use; repeatable.", rich_help_panel=_STYLE),
+    input_kind: Annotated[
+        str | None, choice("What the text is, where that is known", INPUT_KINDS, _INPUT)
     ] = None
-    required: Annotated[
-        list[str] | None,
-        typer.Option("--require", help="Phrase to use; repeatable.", rich_help_panel=_STYLE),
-    ] = None
-    source_numbers_only: Annotated[bool | None, _switch("Allow only numbers of the source.")] = None
-    source_names_only: Annotated[bool | None, _switch("Allow only names of the source.")] = None
-    style: Annotated[
-        str | None,
-        typer.Option(
-            help="auto (the preset's, else the text's), news, commit, title, subject, synopsis "
-            "or plain.",
-            rich_help_panel=_STYLE,
-        ),
-    ] = None
-    capitalization: Annotated[
-        str | None,
-        typer.Option(
-            help="Capital letters: sentence, title, or source to change none.",
-            rich_help_panel=_STYLE,
-        ),
-    ] = None
-    keep_short: Annotated[bool | None, _switch("Return a text that already fits as it is.")] = None
     clean: Annotated[
         bool | None,
-        typer.Option(
-            help="Take out markup, quoted mail, time stamps and the like (on by default).",
-            rich_help_panel=_INPUT,
-            show_default=False,
-        ),
+        _switch("Take out markup, quoted mail, time stamps and the like (on by default).", _INPUT),
     ] = None
-    strict: Annotated[
-        bool | None,
-        typer.Option(
-            help="Refuse a text in a language that the model does not write.",
-            rich_help_panel=_INPUT,
-            show_default=False,
-        ),
+    keep_short: Annotated[
+        bool | None, _switch("Return a text that already fits as it is.", _INPUT)
     ] = None
     long: Annotated[
         str | None,
-        typer.Option(
-            help="Of a long text read what says most (select), or the beginning (lead).",
-            rich_help_panel=_INPUT,
-        ),
+        choice("Of a long text read what says most, or the beginning.", CHOICES["long"], _INPUT),
     ] = None
-    input_kind: Annotated[
+    strict: Annotated[
+        bool | None,
+        _switch("Refuse a text in a language that the model does not write.", _INPUT),
+    ] = None
+    profile: Annotated[str | None, choice("Text form.", CHOICES["profile"], _INPUT)] = None
+    rerank: Annotated[
         str | None,
         typer.Option(
-            help="auto, plain, html, markdown, wiki, mail, transcript, diff or trace.",
-            rich_help_panel=_INPUT,
+            help="What chooses: auto (the model's scorer), none (the best score), mbr, mbr-nbest, "
+            "neural (the model's own reranker), or the directory of a trained one.",
+            metavar="NAME|DIR",
+            rich_help_panel=_CHOICE,
+            show_default=False,
+            autocompletion=lambda: ["auto", "none", *RERANKERS],
         ),
     ] = None
-    on_infeasible: Annotated[
-        str | None,
+    near_doubles: Annotated[
+        bool | None, _switch("Allow candidates that differ in a single word alone.", _CHOICE)
+    ] = None
+    method: Annotated[str | None, _named("Decoder", sorted(METHODS), _CHOICE, "model")] = None
+    ending: Annotated[str | None, choice("Objective.", CHOICES["ending"], _CHOICE)] = None
+    bonus: Annotated[float | None, _option("Score added per piece, in nats.", "X", _CHOICE)] = None
+    unit_bonus: Annotated[
+        float | None,
+        _option("Score added per unit of the limit that is used, in nats.", "X", _CHOICE),
+    ] = None
+    time_limit_s: Annotated[
+        float | None,
         typer.Option(
-            help="If nothing fits: error, or cut the source at a word.", rich_help_panel=_STYLE
+            "--time-limit",
+            help="Most seconds for one summary.",
+            rich_help_panel=_CHOICE,
+            metavar="S",
+            show_default=False,
         ),
     ] = None
-    profile: Annotated[
-        str | None, typer.Option(help="Text form: natural or gigaword.", rich_help_panel=_STYLE)
+    max_expansions: Annotated[
+        int | None, _option("Most prefixes that exact search expands.", "N", _CHOICE)
     ] = None
+    beam_size: Annotated[int | None, _option("Width of the beam decoders.", "N", _CHOICE)] = None
+    words_per_vertex: Annotated[
+        int | None, _option("Words searched at each vertex.", "N", _CHOICE)
+    ] = None
+    seed: Annotated[int | None, _option("Seed of the sampling decoders.", "N", _CHOICE)] = None
 
     def keywords(self) -> dict[str, Any]:
         """The options that were given.
@@ -291,12 +303,10 @@ class ModelFlags:
             metavar="DIR",
         ),
     ] = None
-    backend: Annotated[str, typer.Option(help="onnx or torch.", rich_help_panel=_MODEL)] = "onnx"
-    device: Annotated[
-        str | None, typer.Option(help="Torch device, as cuda.", rich_help_panel=_MODEL)
-    ] = None
+    backend: Annotated[str, choice("What runs the network.", ("onnx", "torch"), _MODEL)] = "onnx"
+    device: Annotated[str | None, _option("Torch device, as cuda.", "NAME", _MODEL)] = None
     precision: Annotated[
-        str | None, typer.Option(help="int8, fp32, bf16 or fp16.", rich_help_panel=_MODEL)
+        str | None, choice("Numbers of the network", ("int8", "fp32", "bf16", "fp16"), _MODEL)
     ] = None
 
     def load(self, *, n_workers: int | None = None) -> Any:
@@ -349,7 +359,14 @@ def with_flags(**groups: type[Any]) -> Callable[[Callable[..., T]], Callable[...
                         annotation=group_hints[field.name],
                     )
                 )
-        parameters = [*own, *added]
+        is_argument = [isinstance(_info(one), typer.models.ArgumentInfo) for one in own]
+        parameters = [one for one, first in zip(own, is_argument, strict=True) if first]
+        parameters += added  # in the help, a command's own options follow those of the groups
+        parameters += [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for one, first in zip(own, is_argument, strict=True)
+            if not first
+        ]
 
         @functools.wraps(command)
         def wrapped(*args: Any, **values: Any) -> T:
@@ -365,6 +382,11 @@ def with_flags(**groups: type[Any]) -> Callable[[Callable[..., T]], Callable[...
         return wrapped
 
     return decorate
+
+
+def _info(parameter: inspect.Parameter) -> Any:
+    """What typer is told of a parameter."""
+    return next(iter(getattr(parameter.annotation, "__metadata__", ())), None)
 
 
 def _numbers(name: str, value: str) -> Any:

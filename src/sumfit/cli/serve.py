@@ -9,10 +9,7 @@ from typing import Annotated
 import typer
 
 from sumfit.cli.options import ModelFlags, with_flags
-from sumfit.serving.logs import set_up_logging
 from sumfit.serving.options import ServerOptions, read_api_keys
-from sumfit.serving.server import listen
-from sumfit.serving.server import serve as run_server
 
 __all__ = ["serve"]
 
@@ -113,6 +110,10 @@ def serve(
     The page is at /, the reference at /docs. The server listens on the loopback address and has
     no encryption: to offer it to others, put a reverse proxy in front and use API keys.
     """
+    from sumfit.serving.logs import set_up_logging  # the help needs no web server
+    from sumfit.serving.server import listen
+    from sumfit.serving.server import serve as run_server
+
     options = server.options()
     if not options.is_loopback and not options.api_keys:
         print(f"warning: anyone who reaches {options.host} can use this server", file=sys.stderr)

@@ -13,10 +13,11 @@ from typing import Annotated, Any, TextIO, cast
 import typer
 
 from sumfit.cli.failures import Failures
-from sumfit.cli.io import Item, open_output, read_items
+from sumfit.cli.io import FORMATS, Item, open_output, read_items
 from sumfit.cli.jobs import JobSpec, run_job
-from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
+from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.records import RECORD_FIELDS, error_record, json_line, record_of
+from sumfit.cli.settings import SettingsFlags
 from sumfit.cli.terminal import Progress, one_line
 from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
@@ -25,33 +26,51 @@ from sumfit.length.request import LIMIT_KEYWORDS
 
 __all__ = ["summarize"]
 
+_RECORDS = "Records of the file"
 _JOB = "File jobs (--output)"
+_SPEED = "Speed"
 
 
 @dataclass(frozen=True)
 class RecordFlags:
     """What to take out of each record."""
 
-    input_format: Annotated[
-        str | None,
-        typer.Option(
-            help="lines, jsonl, json, csv, tsv or parquet; told from the name if not given."
-        ),
-    ] = None
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="What stands between fields of CSV, read and written; tab for a tab."),
-    ] = None
     field: Annotated[
         str | None,
-        typer.Option("--field", "--source-column", help="Field of the text [text or source]."),
+        typer.Option(
+            "--field",
+            "--source-column",
+            help="Field of the text; text or source if not given.",
+            metavar="NAME",
+            rich_help_panel=_RECORDS,
+        ),
     ] = None
     limit_field: Annotated[
-        str | None, typer.Option(help="Field of each record's own limit, in --unit.")
+        str | None,
+        typer.Option(
+            help="Field of each record's own limit, in --unit.",
+            metavar="NAME",
+            rich_help_panel=_RECORDS,
+        ),
     ] = None
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Field to carry into the JSONL output; repeatable."),
+        typer.Option(
+            help="Field to carry into the JSONL output; repeatable.",
+            metavar="NAME",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
+    input_format: Annotated[
+        str | None, choice("Told from the name if not given", FORMATS, _RECORDS)
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands between fields of CSV, read and written; tab for a tab.",
+            metavar="MARK",
+            rich_help_panel=_RECORDS,
+        ),
     ] = None
 
     @property
@@ -70,27 +89,34 @@ class JobFlags:
             "--output",
             "-o",
             help="File to write, its format by its name; resumable if FILE is one.",
-            rich_help_panel=_JOB,
+            metavar="OUT",
         ),
     ] = None
-    processes: Annotated[
-        int, typer.Option(help="Processes of a file job.", rich_help_panel=_JOB)
-    ] = 1
-    output_field: Annotated[
-        str, typer.Option(help="Column of the summary in a job's output.", rich_help_panel=_JOB)
-    ] = "summary"
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Start a job again.", rich_help_panel=_JOB)
-    ] = False
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an output that exists.")
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace an output that exists.", metavar="", rich_help_panel=_JOB
+        ),
     ] = False
-    engine: Annotated[
-        str, typer.Option(help="local, or ray for a cluster.", rich_help_panel=_JOB)
-    ] = "local"
-    gpus: Annotated[float, typer.Option(help="GPUs for each Ray actor.", rich_help_panel=_JOB)] = (
-        0.0
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Start a job again.", metavar="", rich_help_panel=_JOB),
+    ] = False
+    output_field: Annotated[
+        str,
+        typer.Option(
+            help="Column of the summary in a job's output.", metavar="NAME", rich_help_panel=_JOB
+        ),
+    ] = "summary"
+    processes: Annotated[
+        int, typer.Option(help="Processes of a file job.", metavar="N", rich_help_panel=_JOB)
+    ] = 1
+    engine: Annotated[str, choice("This machine, or a Ray cluster.", ("local", "ray"), _JOB)] = (
+        "local"
     )
+    gpus: Annotated[
+        float, typer.Option(help="GPUs for each Ray actor.", metavar="N", rich_help_panel=_JOB)
+    ] = 0.0
 
     def spec(self, file: str, record: RecordFlags, **settings: Any) -> JobSpec:
         """The job that turns a file into the output.
@@ -121,18 +147,29 @@ class JobFlags:
 
 
 @with_flags(
-    record=RecordFlags, job=JobFlags, length=LengthFlags, summary=SummaryFlags, model=ModelFlags
+    length=LengthFlags,
+    summary=SummaryFlags,
+    record=RecordFlags,
+    job=JobFlags,
+    model=ModelFlags,
+    settings=SettingsFlags,
 )
 def summarize(
     file: Annotated[str, typer.Argument(help="File of texts; - for standard input.")] = "-",
-    format: Annotated[
-        str, typer.Option("--format", help="Output: text, or jsonl for everything known.")
-    ] = "text",
+    format: Annotated[str, choice("Lines, or everything known.", ("text", "jsonl"))] = "text",
     workers: Annotated[
-        int | None, typer.Option(help="Threads; one per processor if not given.")
+        int | None,
+        typer.Option(
+            help="Threads; one per processor if not given.", metavar="N", rich_help_panel=_SPEED
+        ),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(help="Texts that a batching backend predicts at once.")
+        int | None,
+        typer.Option(
+            help="Texts that a batching backend predicts at once.",
+            metavar="N",
+            rich_help_panel=_SPEED,
+        ),
     ] = None,
     *,
     record: RecordFlags,
@@ -140,6 +177,7 @@ def summarize(
     length: LengthFlags,
     summary: SummaryFlags,
     model: ModelFlags,
+    settings: SettingsFlags,
 ) -> None:
     """Summarise every text of a file, in order, as results come.
 
@@ -153,6 +191,9 @@ def summarize(
 
     With --output, the input's columns are kept and the job is resumable: the same command after
     a crash goes on where it stopped. An output that exists is replaced with --overwrite alone.
+
+    With several limits, as --max-chars 30,60, lines are tab-separated: number of the text, limit,
+    summary.
 
     A text that cannot be summarised gives an empty line (text) or a record with its line and error
     (jsonl); the others come through, and the exit code is 1 at the end.
@@ -184,7 +225,8 @@ def summarize(
             raise ConfigError("--overwrite goes with -o FILE; leave it out")
         summarizer = model.load(n_workers=workers)
         results = _results(summarizer, items, keywords, record.limit_field, batch_size)
-        failures = _write_all(results, job.output, format, overwrite=job.overwrite)
+        limits = keywords.get("limits")
+        failures = _write_all(results, job.output, format, limits, overwrite=job.overwrite)
     if failures.n_failed:
         print(failures.total(), file=sys.stderr)
         raise typer.Exit(1)
@@ -278,6 +320,7 @@ def _write_all(
     results: Iterator[tuple[Item, list[Summary]]],
     output: str | None,
     format: str,
+    limits: Sequence[int] | None,
     *,
     overwrite: bool,
 ) -> Failures:
@@ -285,22 +328,28 @@ def _write_all(
     first = list(itertools.islice(results, 1))  # what is wrong with the call leaves a file alone
     with open_output(output, overwrite=overwrite) as stream, Progress("texts") as progress:
         for item, summaries in itertools.chain(first, results):
-            _write(stream, format, item, summaries, failures)
+            _write(stream, format, item, summaries, failures, limits)
             progress.advance(failures.n_failed)
     return failures
 
 
 def _write(
-    stream: TextIO, format: str, item: Item, summaries: list[Summary], failures: Failures
+    stream: TextIO,
+    format: str,
+    item: Item,
+    summaries: list[Summary],
+    failures: Failures,
+    limits: Sequence[int] | None,
 ) -> None:
     """Write an item's results as they are, and say on stderr what is wrong with it."""
     error = item.error or next((one.error for one in summaries if one.error), None)
     message = failures.add(item.line, type(error).__name__ if error else None, str(error))
     if message is not None:
         print(message, file=sys.stderr)
-    for one in summaries:
+    for place, one in enumerate(summaries):
         if format == "text":
-            stream.write(f"{one.text}\n")
+            label = f"{item.line}\t{limits[place]}\t" if limits else ""
+            stream.write(f"{label}{one.text}\n")
         else:
             result = record_of(one) if item.error is None else error_record(item.error)
             stream.write(json_line({**item.kept, "line": item.line, **result}) + "\n")

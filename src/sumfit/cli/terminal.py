@@ -11,8 +11,9 @@ import re
 import sys
 import time
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import TextIO
 
+from sumfit.compilation import on_compilation
 from sumfit.errors import InputError
 
 __all__ = [
@@ -122,29 +123,13 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> InputError:
 
 
 def announce_compilation(*, stream: TextIO | None = None) -> None:
-    """Say on a terminal why the first run takes long, if it comes to that.
+    """Say why the first run takes long, if it comes to that, unless ``SUMFIT_QUIET`` is set.
 
     Args:
         stream: Where to say it; stderr if not given.
     """
-    target = stream or sys.stderr
-    if not target.isatty():
-        return
-    from numba.core import event
-
-    class Once(event.Listener):
-        said = False
-
-        def on_start(self, event: object) -> None:
-            if not Once.said:
-                Once.said = True
-                print("compiling the search for this machine, once (half a minute)", file=target)
-
-        def on_end(self, event: object) -> None:
-            """Nothing to say."""
-
-    register: Any = event.register
-    register("numba:compile", Once())
+    if os.environ.get("SUMFIT_QUIET", "") in ("", "0"):
+        on_compilation(lambda line: print(line, file=stream or sys.stderr, flush=True))
 
 
 def printable(text: str) -> str:

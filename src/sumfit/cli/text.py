@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, with_flags
+from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.records import json_line, record_of
+from sumfit.cli.settings import SettingsFlags
 from sumfit.cli.terminal import check_utf8, in_flags, not_utf8, printable
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
@@ -18,18 +19,19 @@ from sumfit.text.language import language_name
 __all__ = ["read_text", "text"]
 
 
-@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags)
+@with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags, settings=SettingsFlags)
 def text(
     text: Annotated[
         str | None, typer.Argument(help="The text; standard input if left out or -.")
     ] = None,
     *,
     format: Annotated[
-        str, typer.Option("--format", help="text, or json for everything that is known.")
+        str, choice("The summary, or everything that is known.", ("text", "json"))
     ] = "text",
     length: LengthFlags,
     summary: SummaryFlags,
     model: ModelFlags,
+    settings: SettingsFlags,
 ) -> None:
     """Summarise one text.
 
@@ -39,8 +41,9 @@ def text(
 
     sumfit --preset seo-title --n-best 3 < article.txt
 
-    Of several limits, one that cannot be met gives an empty line, or a record with an error
-    (json); the others come through, and the exit code tells at the end.
+    Several limits with --n-best give lines of limit, tab and summary. One that cannot be met gives
+    an empty line, or a record with an error (json); the others come through, and the exit code
+    tells at the end.
     """
     if format not in ("text", "json", "jsonl"):
         raise ConfigError(f"--format must be text or json, was {format!r}")
@@ -48,10 +51,16 @@ def text(
     if any(isinstance(value, list) for value in limits.values()):
         limits["on_error"] = "return"
     source = read_text(text)
+    if text is None and not source.strip() and not limits:
+        raise ConfigError(
+            'there is no text and no limit; for example: sumfit "A long text ..." --max-chars 63 '
+            "(all options: sumfit text --help)"
+        )
     result = model.load(n_workers=1)(source, **limits, **summary.keywords())
     results = result if isinstance(result, list) else [result]
     for one in results:
-        _show(one, format)
+        has_label = len(results) > 1 and len(one.alternatives) > 0
+        _show(one, format, label=f"{one.limit}\t" if has_label else "")
     errors = [one.error for one in results if one.error is not None]
     for message in dict.fromkeys(str(error) for error in errors):
         print(f"error: {printable(in_flags(message))}", file=sys.stderr)
@@ -84,12 +93,12 @@ def read_text(text: str | None) -> str:
         raise not_utf8("standard input", data, error) from error
 
 
-def _show(summary: Summary, format: str) -> None:
+def _show(summary: Summary, format: str, *, label: str = "") -> None:
     if format != "text":
         print(json_line(record_of(summary)))
         return
     for one in (summary, *summary.alternatives):
-        print(one.text)
+        print(f"{label}{one.text}")
     for note in _notes(summary):
         print(f"note: {note}", file=sys.stderr)
 

@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -141,6 +142,11 @@ class Endpoint:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(headers=headers, timeout=options.timeout_s)
         self._url = options.base_url.rstrip("/") + "/chat/completions"
+        self._lock = threading.Lock()
+        self.n_answers = 0
+        """Answers given so far."""
+        self.n_cached = 0
+        """Those among them that came from the cache."""
 
     def __enter__(self) -> Endpoint:
         return self
@@ -210,11 +216,14 @@ class Endpoint:
         """
         messages = _messages(question)
         key = self._key(messages)
-        found = self._cache.get(key)
-        if found is not None:
-            return found
-        answer = self._fetch(messages)
-        self._cache.put(key, answer)
+        answer = self._cache.get(key)
+        is_cached = answer is not None
+        if answer is None:
+            answer = self._fetch(messages)
+            self._cache.put(key, answer)
+        with self._lock:
+            self.n_answers += 1
+            self.n_cached += is_cached
         return answer
 
     def ask_all(self, questions: Sequence[str | Sequence[Message]]) -> Iterator[Answer]:
@@ -250,7 +259,13 @@ class Endpoint:
 
     def _key(self, question: str | Sequence[Message]) -> str:
         options = self._options
-        asked = [options.model, options.max_tokens, options.temperature, _messages(question)]
+        asked = [
+            self._url,
+            options.model,
+            options.max_tokens,
+            options.temperature,
+            _messages(question),
+        ]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()
 
     def _fetch(self, messages: Sequence[Message]) -> Answer:

@@ -8,6 +8,7 @@ for than against is a win.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,16 @@ class JudgeResult:
         return sum(vote == 0 for comparison in self.comparisons for vote in comparison.votes)
 
     @property
+    def n_answers(self) -> int:
+        """Answers in all: four for each pair that differs."""
+        return sum(len(comparison.votes) for comparison in self.comparisons)
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether any answer names a summary, or there was nothing to ask."""
+        return self.n_unclear < self.n_answers or not self.n_answers
+
+    @property
     def order_bias(self) -> float:
         """Share of the clear answers that name the summary shown first; 0.5 without bias.
 
@@ -161,23 +172,27 @@ class JudgeResult:
             options: How the interval is drawn.
 
         Returns:
-            One row: win, loss and tie in percent, and the advantage.
+            One row: win, loss and tie in percent, the advantage, and the share of answers without
+            a verdict; where none has one, ``nan`` stands for the rates.
         """
-        margin = self.advantage(options)
         n = len(self.comparisons)
-        rates = tuple(100 * self.rate(outcome) for outcome in _OUTCOMES)
-        n_asked = n - self.n_identical
+        rates: tuple[float, ...] = (math.nan,) * (len(_OUTCOMES) + 3)
+        if self.has_verdict:
+            margin = self.advantage(options)
+            rates = tuple(100 * self.rate(outcome) for outcome in _OUTCOMES)
+            rates += (margin.value, margin.low, margin.high)
+        unclear = 100 * self.n_unclear / self.n_answers if self.n_answers else 0.0
         notes = [
             f"judge: {self.model}; {N_QUESTIONS} questions a pair, {n} pairs; more votes wins",
             f"identical summaries, ties without a question: {self.n_identical} of {n}",
-            f"answers without a verdict: {self.n_unclear} of {N_QUESTIONS * n_asked}",
+            f"answers without a verdict: {self.n_unclear} of {self.n_answers}",
         ]
-        if self.n_unclear < N_QUESTIONS * n_asked:
+        if self.n_unclear < self.n_answers:
             notes[-1] += f"; answers for the summary shown first: {100 * self.order_bias:.1f} %"
         return Table(
             f"{names[0]} against {names[1]}, judged",
-            ("pair", "win, %", "loss, %", "tie, %", "win - loss", "low", "high"),
-            ((f"{names[0]} vs. {names[1]}", *rates, margin.value, margin.low, margin.high),),
+            ("pair", "win, %", "loss, %", "tie, %", "win - loss", "low", "high", "unclear, %"),
+            ((f"{names[0]} vs. {names[1]}", *rates, unclear),),
             tuple(notes),
         )
 

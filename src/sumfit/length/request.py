@@ -23,6 +23,7 @@ __all__ = [
     "KEYWORD_UNITS",
     "LIMIT_KEYWORDS",
     "MAX_LIMIT",
+    "RATIO_RULES",
     "LengthRequest",
     "expand_limits",
     "resolve_budget",
@@ -43,7 +44,9 @@ LIMIT_KEYWORDS = (
 """Keywords that set a limit; all of them but ``preset`` may also be given one value per item."""
 
 _LABEL_ENDS = tuple(":]})>|/-–—•·»：】）")
-_RATIO_RULES = ("floor", "paper-dat", "paper-truncate")
+
+RATIO_RULES = ("floor", "paper-dat", "paper-truncate")
+"""How a share of the source's length becomes a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,8 +394,8 @@ def _limit_of_ratio(
     is_number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
     if not is_number or not math.isfinite(ratio) or not 0 < ratio <= 1:
         raise BudgetError(f"ratio must be a number above 0 and at most 1, was {ratio!r}")
-    if rule not in _RATIO_RULES:
-        raise BudgetError(f"ratio_rule must be one of {', '.join(_RATIO_RULES)}, was {rule!r}")
+    if rule not in RATIO_RULES:
+        raise BudgetError(f"ratio_rule must be one of {', '.join(RATIO_RULES)}, was {rule!r}")
     if rule != "floor" and unit.name != "words":
         raise ConflictingBudgetError(
             f"ratio_rule={rule!r} and unit={unit.name!r} exclude each other: "

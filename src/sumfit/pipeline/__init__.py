@@ -12,8 +12,16 @@ from sumfit.pipeline.dropin import SummarizationPipeline, pipeline
 from sumfit.pipeline.inspection import Inspection
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.summarizer import Summarizer
+from sumfit.pipeline.warming import warm_up
 
-__all__ = ["Inspection", "Options", "SummarizationPipeline", "Summarizer", "pipeline"]
+__all__ = [
+    "Inspection",
+    "Options",
+    "SummarizationPipeline",
+    "Summarizer",
+    "pipeline",
+    "warm_up",
+]
 
 
 class _CallableModule(ModuleType):

@@ -22,6 +22,7 @@ from sumfit.text.capitalization import CAPITALIZATIONS
 from sumfit.text.controls import STYLES
 
 __all__ = [
+    "CHOICES",
     "LENGTH_KEYWORDS",
     "Fill",
     "OnError",
@@ -40,7 +41,7 @@ OnError = Literal["raise", "return"]
 LENGTH_KEYWORDS = (*LIMIT_KEYWORDS, "unit", "ratio_rule", "reserve", "prefix", "suffix")
 """Keywords that say how long a summary may be."""
 
-_CHOICES = {
+CHOICES = {
     "fill": get_args(Fill),
     "long": get_args(Long),
     "on_infeasible": get_args(OnInfeasible),
@@ -49,6 +50,8 @@ _CHOICES = {
     "capitalization": (None, *CAPITALIZATIONS),
     "style": ("auto", *STYLES),
 }
+"""Values of the options that have few."""
+
 _SWITCHES = (
     "constraints",
     "repeat_words",
@@ -180,7 +183,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.rerank == "none":
             object.__setattr__(self, "rerank", None)
-        for name, allowed in _CHOICES.items():
+        for name, allowed in CHOICES.items():
             value = getattr(self, name)
             if value not in allowed:
                 shown = ", ".join(repr(choice) for choice in allowed if choice is not None)

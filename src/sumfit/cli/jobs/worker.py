@@ -15,6 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sumfit.cli.jobs.spec import failed_result
+from sumfit.cli.terminal import announce_compilation
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
@@ -87,6 +88,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever a library prints goes to standard error, not between answers
     settings = json.loads(sys.stdin.readline())
     try:
+        announce_compilation()
         summarizer = Summarizer.from_pretrained(settings["model"], n_workers=1)
         _answer(answers, {"ready": True})
         for line in sys.stdin:

@@ -26,11 +26,28 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
+
+from sumfit import compilation
 
 __all__ = ["cache_base", "cache_key", "njit"]
 
 _PACKAGE = "sumfit.decoding.kernels"
 _IMPORT = re.compile(rf"^from {re.escape(_PACKAGE)}(?:\.(\w+))? import (.+)$", re.MULTILINE)
+
+
+class _Watch(event.Listener):
+    """Tells `sumfit.compilation` of every function that is compiled, not loaded."""
+
+    def on_start(self, event: object) -> None:
+        compilation.begins()
+
+    def on_end(self, event: object) -> None:
+        """Nothing to tell."""
+
+
+_register: Any = event.register
+_register("numba:compile", _Watch())
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
