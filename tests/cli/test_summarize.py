@@ -629,3 +629,19 @@ def test_closed_streams(tiny_model: Path, arguments: str, message: str) -> None:
     assert done.returncode in (1, 2)
     assert done.stderr.startswith(f"error: {message}".encode())
     assert done.stderr.count(b"\n") == 1
+
+
+def test_lines_of_several_limits_say_text_and_limit(
+    sumfit: Sumfit, fit: Summarizer, texts: tuple[str, ...]
+) -> None:
+    lines = f"{texts[0]}\n\n{texts[1]}\n".encode()
+    result = sumfit("summarize", "--max-chars", "30,45", stdin=lines)
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        f"1\t30\t{fit(texts[0], max_chars=30)}",
+        f"1\t45\t{fit(texts[0], max_chars=45)}",
+        "2\t30\t",
+        "2\t45\t",
+        f"3\t30\t{fit(texts[1], max_chars=30)}",
+        f"3\t45\t{fit(texts[1], max_chars=45)}",
+    ]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from sumfit.cli.baseline import app
-from sumfit.errors import BudgetError, InputError
+from sumfit.errors import BudgetError, InputError, ServiceError
 from sumfit.evaluation.baselines import LLMBaseline, bare_answer, cut_at_words, lead
 from sumfit.evaluation.endpoint import Endpoint, EndpointOptions
 from sumfit.length import measure
@@ -135,8 +135,13 @@ def test_the_command_asks_a_model_and_keeps_its_answers(
     assert [record["text"] for record in first] == ["far too", "far too"]
     assert all(record["truncated"] and record["n_calls"] == 2 for record in first)
     assert chat_server.n_requests == 4
-    assert records(CliRunner().invoke(app, arguments)) == first
+    again = CliRunner().invoke(app, arguments)
+    assert records(again) == first
+    assert f"4 of 4 answers from {tmp_path / 'answers.jsonl'}" in again.stderr
     assert chat_server.n_requests == 4
+    arguments[arguments.index(chat_server.url)] = "http://127.0.0.1:9/v1"
+    dead = CliRunner().invoke(app, [*arguments, "--retries", "0"])
+    assert isinstance(dead.exception, ServiceError)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--limit", "3", "--ratio", "0.5"]])

@@ -178,6 +178,21 @@ def test_another_model_or_setting_is_another_question(chat_server: Any) -> None:
     assert chat_server.n_requests == 4
 
 
+def test_another_address_is_another_question(chat_server: Any) -> None:
+    cache = AnswerCache(None)
+    with Endpoint(options(chat_server), cache=cache) as endpoint:
+        endpoint.ask("a")
+        endpoint.ask("a")
+        assert (endpoint.n_answers, endpoint.n_cached) == (2, 1)
+    dead = options(chat_server, base_url="http://127.0.0.1:9/v1", max_retries=0)
+    with Endpoint(dead, cache=cache) as endpoint, pytest.raises(ServiceError, match="failed 1"):
+        endpoint.ask("a")
+    with Endpoint(options(chat_server, base_url=chat_server.url + "/"), cache=cache) as endpoint:
+        endpoint.ask("a")
+        assert endpoint.n_cached == 1
+    assert chat_server.n_requests == 1
+
+
 def test_a_run_that_dies_resumes_without_paying_twice(chat_server: Any, tmp_path: Path) -> None:
     cache = tmp_path / "answers.jsonl"
     questions = [f"q{i}" for i in range(8)]

@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from sumfit.cli.judge import judge as judge_command
-from sumfit.errors import ConfigError, DataFormatError, InputError
+from sumfit.errors import ConfigError, DataFormatError, InputError, ServiceError
 from sumfit.evaluation.endpoint import Endpoint, EndpointOptions
 from sumfit.evaluation.judge import Pair, judge, judge_prompts, read_vote
 
@@ -93,6 +93,7 @@ def test_answers_without_a_verdict_are_counted_not_guessed(chat_server: Any) -> 
         result = judge([Pair("s", "a", "bb")], model)
     assert result.n_unclear == 2
     assert result.comparisons[0].outcome == "win"
+    assert result.table(("us", "them")).rows[0][-1] == 50.0
     assert "answers without a verdict: 2 of 4; answers for" in result.table(("us", "them")).notes[2]
 
 
@@ -118,6 +119,7 @@ def test_the_table_has_the_papers_columns(chat_server: Any) -> None:
         table = judge(pairs, model).table(("us", "them"))
     assert table.columns[:4] == ("pair", "win, %", "loss, %", "tie, %")
     assert table.rows[0][:5] == ("us vs. them", 75.0, 25.0, 0.0, 50.0)
+    assert (table.columns[-1], table.rows[0][-1]) == ("unclear, %", 0.0)
     assert chat_server.n_requests == 8
 
 
@@ -228,6 +230,16 @@ def test_the_command_says_on_standard_error_that_it_asks_again(
         f"{chat_server.url}/chat/completions: HTTP 429 busy; "
         "try 1 of 6 failed, the next follows in 0.0 s"
     ]
+
+
+def test_no_verdict_at_all_is_a_failure_without_figures(chat_server: Any, tmp_path: Path) -> None:
+    chat_server.rule = lambda prompt: "I cannot say."
+    result = command(tmp_path, chat_server.url, "--yes")
+    assert isinstance(result.exception, ServiceError)
+    assert result.exception.exit_code == 1
+    assert re.search("^none of [48] answers names a summary", str(result.exception))
+    row = next(line for line in result.stdout.splitlines() if line.startswith("us vs. them"))
+    assert row.split()[3:] == ["-"] * 6 + ["100.00"]
 
 
 def test_the_command_can_judge_a_few(chat_server: Any, tmp_path: Path) -> None:

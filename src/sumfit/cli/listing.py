@@ -73,7 +73,8 @@ def warmup(*, flags: ModelFlags) -> None:
     from sumfit.compilation import n_compiled
     from sumfit.pipeline import warm_up
 
+    before = n_compiled()
     seconds = warm_up(flags.load(n_workers=1))
-    count = n_compiled()
+    count = n_compiled() - before
     what = f"compiled {count} functions" if count else "all compiled already, loaded"
     print(f"{what} in {seconds:.1f} s")
