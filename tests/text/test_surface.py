@@ -157,3 +157,18 @@ def test_any_texts_can_be_looked_at(source: str, text: str) -> None:
 def test_names_of_code_keep_their_letters(text: str, is_sound: bool) -> None:
     source = "The constant MAX_SIZE goes from 3 boards, among them the rk3399."
     assert (Surface(source).fault(text) is None) is is_sound
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sound"),
+    [
+        ("net: Free the buffer", False),
+        ("ipv4: route: Free the buffer", True),
+        ("ipv4: net: Free the buffer", False),
+        ("Route: the buffer is free", True),
+        ("Free the buffer: two ways", True),
+    ],
+)
+def test_a_label_is_made_of_words_of_the_text(text: str, is_sound: bool) -> None:
+    source = "The route dump of ipv4 did not free the buffer. There are two ways."
+    assert Surface(source).has_labels(text) is is_sound

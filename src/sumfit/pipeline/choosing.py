@@ -20,6 +20,7 @@ from sumfit.rerank.graph import Ranked
 from sumfit.runtime import Prediction
 from sumfit.runtime.scorer import Scorer
 from sumfit.text import Tokenizer
+from sumfit.text.surface import Surface
 from sumfit.truth import rank_by_support
 
 __all__ = ["AUTO", "ChoiceWeights", "Chooser"]
@@ -40,11 +41,13 @@ class ChoiceWeights:
         graph: Weight of the graph's own log-probability.
         length: Nats for each character, so that a short text does not win by being short.
         support: Weight of the penalty for what the source does not say.
+        label: What a label at the beginning costs that the source does not have ("net: ...").
     """
 
     graph: float = 0.3
     length: float = 0.2
     support: float = 1.5
+    label: float = 4.0
 
 
 class Chooser:
@@ -56,6 +59,7 @@ class Chooser:
         prediction: Prediction,
         source_ids: Sequence[int],
         tokenizer: Tokenizer,
+        surface: Surface,
         weights: ChoiceWeights | None = None,
     ) -> None:
         """Store what the scorer reads.
@@ -64,7 +68,8 @@ class Chooser:
             scorer: The model's scorer.
             prediction: What the network made of the text.
             source_ids: Vocabulary ids of the text.
-            tokenizer: The model's tokenizer, for lengths in characters.
+            tokenizer: The model's tokenizer.
+            surface: Looks at texts about this source.
             weights: What a candidate's parts weigh.
         """
         assert prediction.memory is not None
@@ -74,6 +79,7 @@ class Chooser:
             [prediction.dag.word_ids.astype(np.int64), np.asarray(source_ids, dtype=np.int64)]
         )
         self._tokenizer = tokenizer
+        self._surface = surface
         self._weights = weights or ChoiceWeights()
         self._totals: dict[tuple[int, ...], float] = {}
 
@@ -131,10 +137,11 @@ class Chooser:
         new = [one for one in found if one.words not in self._totals]
         if new:
             logp = self._scorer.score(self._memory, [one.words for one in new], self._words)
-            weights, pieces = self._weights, self._tokenizer.piece_chars
+            weights = self._weights
             for one, own in zip(new, logp.tolist(), strict=True):
-                total = own + weights.graph * one.log_prob
-                total += weights.length * int(pieces[list(one.words)].sum())
+                text = self._tokenizer.decode(one.words)
+                total = own + weights.graph * one.log_prob + weights.length * len(text)
+                total -= 0.0 if self._surface.has_labels(text) else weights.label
                 self._totals[one.words] = total
         totals = [self._totals[one.words] for one in found]
         return Ranked(sorted(range(len(found)), key=lambda place: -totals[place]))

@@ -506,7 +506,8 @@ class Engine:
         scorer = self.backend.scorer
         if scorer is None or prediction.memory is None or not Chooser.is_used(options):
             return None
-        return Chooser(scorer, prediction, source.ids, self.model.tokenizer)
+        surface = Surface(source.read, vouched=options.required)
+        return Chooser(scorer, prediction, source.ids, self.model.tokenizer, surface)
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
         return length_bonus(options, self.model.config, request.unit_name)

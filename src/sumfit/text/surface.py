@@ -147,6 +147,8 @@ _TWICE = regex.compile(r"[,;:\-] [,;:.!?]|([\-#*_=~|/+&<>@`]) \1")
 _ELIDED = regex.compile(ELISIONS.pattern.replace("'", "['’]"), regex.IGNORECASE)
 _WORDS = regex.compile(r"[\p{L}\p{M}]+")
 _LABEL_ALONE = regex.compile(r"(?:^|\s)[^\s:]*:[\"'”’»)\]}]*$")
+_LABELS = regex.compile(r"(?:[^\s:]+: )+")  # one word each
+_PART_OF_LABEL = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _LONGEST = 200  # characters of a flag or tag
 _STEM = 5  # first letters that words of one stem share
 _MOST_READ = 200_000
@@ -210,6 +212,21 @@ class Surface:
             return True
         return any(self._is_foreign(joint) for joint in _joined(_ATOM, token))
 
+    def has_labels(self, text: str) -> bool:
+        """Say whether the source has every word of the labels that a text begins with.
+
+        Args:
+            text: The text, such as ``"net: fix a leak"``.
+
+        Returns:
+            The verdict; true where there is no label.
+        """
+        found = _LABELS.match(text)
+        if found is None:
+            return True
+        parts = _PART_OF_LABEL.findall(found[0].casefold())
+        return all(part in self._folded_words for part in parts)
+
     def _is_respelled(self, code: str) -> bool:
         """Whether the source has a name of code, but never in these capitals."""
         forms = self._codes.get(code.casefold())
@@ -254,6 +271,10 @@ class Surface:
     @cached_property
     def _exact(self) -> frozenset[str]:
         return frozenset(_exact_names(self._source))
+
+    @cached_property
+    def _folded_words(self) -> frozenset[str]:
+        return frozenset(_PART_OF_LABEL.findall(self._source.casefold()))
 
     @cached_property
     def _codes(self) -> dict[str, set[str]]:
