@@ -6,9 +6,16 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sumfit import Summarizer, Tokenizer
 from tests.tiny_model import TEXTS, write_model
+
+# A busy machine is slow at times, which is not a fault of the code under test.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 # Processes that tests interrupt would inherit it from a run that was started in the background.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

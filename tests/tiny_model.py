@@ -11,13 +11,15 @@ import json
 import lzma
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 from sumfit.models.config import N_SPECIAL, DATConfig
 from sumfit.text import Tokenizer
+
+if TYPE_CHECKING:
+    import onnx
 
 __all__ = ["TEXTS", "copy_graph", "write_model"]
 
@@ -44,6 +46,8 @@ def write_model(directory: Path, *, name: str = "tiny-copy") -> Path:
     Returns:
         The directory.
     """
+    import onnx  # not above: most quick tests need no model
+
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer.train(TEXTS * 3, vocab_size=1200)
     tokenizer.save(directory / "tokenizer.json")
@@ -86,6 +90,9 @@ def copy_graph(vocab_size: int) -> onnx.ModelProto:
     Returns:
         The checked graph.
     """
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
     rows = np.arange(1, vocab_size + 1)[:, None] * np.sqrt(2.0) + np.arange(_WIDTH)[None, :] * 0.37
     embedding = np.sin(rows * (1 + np.arange(_WIDTH)[None, :] ** 1.5)).astype(np.float32)
     embedding /= np.linalg.norm(embedding, axis=1, keepdims=True)
