@@ -30,6 +30,7 @@ class Command(NamedTuple):
 
 _TRAINING = "Train"
 _MEASURING = "Measure and compare"
+_PLACES = "In other programs"
 
 
 COMMANDS: dict[str, Command] = {
@@ -41,6 +42,14 @@ COMMANDS: dict[str, Command] = {
     ),
     "inspect": Command(
         "sumfit.cli.inspect:inspect", "Show the graph behind a summary and the path through it."
+    ),
+    "git-hook": Command(
+        "sumfit.cli.git_hook:app", "Propose subjects for commits, as a hook of git.", panel=_PLACES
+    ),
+    "check-subject": Command(
+        "sumfit.cli.git_hook:check_subject",
+        "Check a commit's subject or a request's title.",
+        panel=_PLACES,
     ),
     "presets": Command("sumfit.cli.listing:presets", "List the named length limits."),
     "units": Command("sumfit.cli.listing:units", "List what a limit can count."),
