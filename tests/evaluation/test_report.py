@@ -110,6 +110,8 @@ def test_the_command_reads_standard_input(tmp_path: Path) -> None:
     [
         (["--duc"], "metric:rouge-recall"),
         (["--duc"], "cut:75-bytes"),
+        (["--duc"], "refs:1-mean"),
+        (["--duc", "--multi", "jackknife"], "refs:1-jackknife"),
         (["--no-stem"], "stem:no"),
         (["--tokenizer", "unicode"], "tok:unicode"),
         (["--rouge-l", "summary"], "L:summary"),

@@ -196,6 +196,31 @@ def test_table_2_takes_recall_at_75_bytes(tiny_model: Path, data: Path) -> None:
     (table,) = tables(invoke(tiny_model, "table2", "--data", str(data)))
     assert "metric:rouge-recall" in table["notes"][0]
     assert "cut:75-bytes" in table["notes"][0]
+    assert "refs:1-mean" in table["notes"][0]
+    assert not [column for column in table["rows"][0] if "jackknife" in column]
+
+
+def test_table_2_averages_over_references_and_names_the_rest(
+    tiny_model: Path, data: Path, tmp_path: Path
+) -> None:
+    """Four references of made-up news: one is the summary, one half of it, two something else."""
+    sources = (data / "input.txt").read_text(encoding="utf-8").splitlines()
+    gold = ["storm cuts power", "storm cuts", "rates rise again", "river falls"]
+    for place, line in enumerate(gold):
+        (data / f"task1_ref{place}.txt").write_text(f"{line}\n" * len(sources), encoding="utf-8")
+    out = tmp_path / "at.txt"
+    out.write_text("storm cuts power\n" * len(sources), encoding="utf-8")
+    system = f"{paper.AT}={out}"
+    (table,) = tables(invoke(tiny_model, "table2", "--data", str(data), "--system", system))
+    (row,) = [row for row in table["rows"] if row["model"] == paper.AT]
+    assert [row[name] for name in ("R-1", "R-2", "R-L")] == [50.0, 50.0, 50.0]
+    assert row["R-Sum"] == 150.0
+    assert row["R-Sum, jackknife"] == row["R-Sum, best reference"] == 300.0
+    assert row["paper R-Sum"] == paper.DUC[paper.AT].rouge[3]
+    # Behind the paper's figures, and named there.
+    assert list(row)[-2:] == ["R-Sum, jackknife", "R-Sum, best reference"]
+    assert "refs:4-mean" in table["notes"][0]
+    assert "not comparable with the paper's figures" in table["notes"][1]
 
 
 def test_table_4_asks_the_judge(

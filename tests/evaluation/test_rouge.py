@@ -130,6 +130,15 @@ def test_duc_cuts_at_75_bytes_and_takes_recall() -> None:
     assert rouge_items([reference[:30]], [reference], options=options)[0, 0] < 50
 
 
+def test_duc_averages_over_the_references() -> None:
+    several = [["storm cuts power", "storm cuts", "rates rise", "cuts"]]
+    (item,) = rouge_items(["storm cuts power"], several, options=RougeOptions.duc())
+    assert item[0] == pytest.approx(100 * (1 + 1 + 0 + 1) / 4)
+    assert item[1] == pytest.approx(100 * (1 + 1 + 0 + 0) / 4)
+    result = rouge(["storm cuts power"], several, options=RougeOptions.duc())
+    assert "refs:4-mean" in str(result.signature)
+
+
 @pytest.mark.parametrize("max_bytes", range(1, 9))
 def test_a_byte_cut_never_splits_a_character(max_bytes: int) -> None:
     text = "añ😀b"

@@ -44,15 +44,15 @@ class RougeFlags:
         Literal["sentence", "summary"], typer.Option(help="Which ROUGE-L: rougeL or rougeLsum")
     ] = "sentence"
     multi: Annotated[
-        Literal["best", "mean", "jackknife", "pooled"],
-        typer.Option(help="What several references give"),
-    ] = "best"
+        Literal["best", "mean", "jackknife", "pooled"] | None,
+        typer.Option(help="What several references give: best, or mean with --duc, if left out"),
+    ] = None
     max_bytes: Annotated[int | None, typer.Option(help="Cut at this many bytes before scoring")] = (
         None
     )
-    duc: Annotated[bool, typer.Option("--duc", help="DUC 2004: recall at 75 bytes, jackknife")] = (
-        False
-    )
+    duc: Annotated[
+        bool, typer.Option("--duc", help="DUC 2004: recall at 75 bytes, mean over references")
+    ] = False
     samples: Annotated[int, typer.Option(help="Bootstrap samples")] = 1000
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap")] = 12345
 
@@ -60,14 +60,14 @@ class RougeFlags:
         """The same for the library.
 
         Returns:
-            Options of ROUGE, those of DUC 2004 in place of the others where asked.
+            Options of ROUGE, measure and cut of DUC 2004 in place of the others where asked.
         """
         return RougeOptions(
             measure="recall" if self.duc else self.measure,
             stem=self.stem,
             tokenizer=self.tokenizer,
             l_kind=self.rouge_l,
-            references="jackknife" if self.duc else self.multi,
+            references=self.multi or ("mean" if self.duc else "best"),
             max_bytes=75 if self.duc else self.max_bytes,
             bootstrap=BootstrapOptions(n_samples=self.samples, seed=self.seed),
         )

@@ -14,7 +14,15 @@ from sumfit.cli.paper_runs import Reproduction, Row
 from sumfit.evaluation import paper
 from sumfit.evaluation.fidelity import fidelity
 from sumfit.evaluation.paper import PaperRow
-from sumfit.evaluation.rouge import METRICS, RougeOptions, RougeResult, compare_rouge, rouge
+from sumfit.evaluation.rouge import (
+    METRICS,
+    References,
+    RougeOptions,
+    RougeResult,
+    compare_rouge,
+    rouge,
+    rouge_items,
+)
 from sumfit.evaluation.table import Cell, Table
 
 __all__ = ["filled", "left_out", "overlap_table"]
@@ -38,6 +46,8 @@ def overlap_table(
     rows: Mapping[str, PaperRow | None],
     options: RougeOptions,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    beside: Mapping[str, RougeOptions] | None = None,
 ) -> Table:
     """Score systems and lay their figures out beside the paper's.
 
@@ -48,10 +58,13 @@ def overlap_table(
         rows: Names of the systems, each with the paper's figures if it has any.
         options: How ROUGE counts.
         settings: Keywords of the rows that are no usual system.
+        beside: Columns behind the paper's, each R-Sum by settings that the paper's figures are
+            not comparable with.
 
     Returns:
         The table.
     """
+    beside = beside or {}
     rule = f"exactly floor({ratio:g}(n+2))+1 words, ending {made.ending}"
     limits = made.limits(ratio)
     results: dict[str, RougeResult] = {}
@@ -67,9 +80,22 @@ def overlap_table(
             shorter.append(f"{name} {found.n_shorter}")
         result = rouge(found.texts, made.part.references, options=options, budget_rule=rule)
         results[name] = result
-        shown.append((name, *_cells(found, limits, result), *_of_paper(figures)[: len(of_paper)]))
+        others = _sums(found.texts, made.part.references, beside)
+        cells = _cells(found, limits, result)
+        shown.append((name, *cells, *_of_paper(figures)[: len(of_paper)], *others))
     notes = (*_notes(made, results, shorter), *_differences(results), *left_out(missing))
-    return Table(title, (*_COLUMNS, *of_paper), tuple(shown), notes)
+    return Table(title, (*_COLUMNS, *of_paper, *beside), tuple(shown), notes)
+
+
+def _sums(
+    texts: Sequence[str], references: References, beside: Mapping[str, RougeOptions]
+) -> tuple[float, ...]:
+    """R-Sum by each of some other settings."""
+    total = METRICS.index("R-Sum")
+    return tuple(
+        float(rouge_items(texts, references, options=options)[:, total].mean())
+        for options in beside.values()
+    )
 
 
 def _found(
