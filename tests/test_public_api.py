@@ -13,7 +13,7 @@ def test_all_is_sorted_and_complete() -> None:
     assert sumfit.__all__ == sorted(sumfit.__all__)
     for name in sumfit.__all__:
         assert getattr(sumfit, name) is not None
-    assert set(sumfit.__all__) <= set(dir(sumfit))
+    assert dir(sumfit) == sumfit.__all__
 
 
 def test_public_names() -> None:

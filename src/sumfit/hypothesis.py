@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from sumfit.errors import SumfitError
+from sumfit.notebook import card, table
 
 __all__ = ["Candidate", "Hypothesis", "NBest", "SourceSelection", "Summary"]
 
@@ -208,3 +209,31 @@ class Summary:
     def __str__(self) -> str:
         """The text itself, so that a summary prints as one."""
         return self.text
+
+    def _repr_html_(self) -> str:
+        """The text with its limit as a bar, the alternatives below; what a notebook shows."""
+        if self.error is not None:
+            return card("no summary", 0, self.limit, self.unit, [str(self.error)])
+        others = [
+            (one.text, f"{one.length}", f"{one.log_prob:.2f}", f"{one.score:.2f}")
+            for one in self.alternatives
+        ]
+        shown = card(self.text, self.length, self.limit, self.unit, list(self._facts()))
+        names = ("summary", "length", "log prob", "score")
+        title = f"{len(others)} alternatives"
+        return shown + (table(title, names, others) if others else "")
+
+    def _facts(self) -> Iterator[str]:
+        """What is known of it, in words."""
+        if self.origin != "model":
+            yield {"source": "the text as it is", "cut": "cut from the text"}[self.origin]
+        elif self.chosen_by != "graph":
+            yield f"chosen by {self.chosen_by}"
+        elif self.optimal:
+            yield "proved best"
+        if self.origin == "model":
+            yield f"log probability {self.log_prob:.2f}"
+        yield "ends completely" if self.complete else "ends abruptly"
+        if self.source_truncated:
+            yield "not all of the text was read"
+        yield from self.unsupported

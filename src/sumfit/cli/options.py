@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 
@@ -323,9 +323,9 @@ class ModelFlags:
         announce_compilation()
         return Summarizer.from_pretrained(
             self.model,
-            backend=self.backend,
+            backend=cast(Any, self.backend),
             device=self.device,
-            precision=self.precision,
+            precision=cast(Any, self.precision),
             n_workers=n_workers,
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sumfit.dag import DAG
 from sumfit.hypothesis import Summary
+from sumfit.notebook import table
 from sumfit.text import Tokenizer
 
 __all__ = ["Inspection", "LinkView", "VertexView", "WordView"]
@@ -66,7 +67,7 @@ class LinkView:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Inspection:
     """A summary with its graph.
 
@@ -114,6 +115,28 @@ class Inspection:
             n_source=n_source,
             pieces=tuple(tokenizer.pieces([int(word) for word in dag.word_ids])),
         )
+
+    def __repr__(self) -> str:
+        """The summary and the size of the graph, on one line."""
+        size = f"{self.dag.n_vertices} vertices, {self.dag.n_candidates} candidate words"
+        return f"Inspection({self.summary.text!r}, {size})"
+
+    def _repr_html_(self) -> str:
+        """The summary and the path that emits it; what a notebook shows."""
+        views = self.vertices()
+        rows = [
+            (
+                str(vertex),
+                views[vertex].chosen or "",
+                f"{views[vertex].reach:.2f}",
+                ", ".join(f"{word.text.strip()} {word.prob:.2f}" for word in views[vertex].words),
+            )
+            for vertex in self.path
+        ]
+        title = f"The path through {self.dag.n_vertices} vertices"
+        names = ("vertex", "says", "reach", "its best words")
+        shown = self.summary._repr_html_()
+        return shown + (table(title, names, rows) if rows else "")
 
     def vertices(self, n_words: int = 3) -> list[VertexView]:
         """Every vertex with its most probable words.

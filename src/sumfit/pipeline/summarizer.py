@@ -6,9 +6,10 @@ Does not own any stage.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sumfit.dag import DAG
 from sumfit.errors import ConfigError, InputError
@@ -24,6 +25,11 @@ from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
 from sumfit.runtime import Backend, ModelConfig, ModelDirectory, default_model_path, load_backend
 from sumfit.text import Tokenizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # of every type checker; needed at no other time
+
+    from sumfit.pipeline.keywords import Keywords, OneKeywords, SeveralKeywords
 
 __all__ = ["Summarizer"]
 
@@ -59,9 +65,9 @@ class Summarizer:
         cls,
         path: str | os.PathLike[str] | None = None,
         *,
-        backend: str = "onnx",
+        backend: Literal["onnx", "torch"] = "onnx",
         device: str | None = None,
-        precision: str | None = None,
+        precision: Literal["int8", "fp32", "bf16", "fp16"] | None = None,
         n_workers: int | None = None,
     ) -> Summarizer:
         """Load a model from a directory; nothing is ever downloaded.
@@ -97,6 +103,10 @@ class Summarizer:
         is_default = self.model.path == default_model_path()  # wherever sumfit lies over there
         return _loaded, (type(self), None if is_default else str(self.model.path), settings)
 
+    def __repr__(self) -> str:
+        """The model and the backend, on one line."""
+        return f"Summarizer(model={self.config.name!r}, backend={self.backend.name!r})"
+
     @property
     def config(self) -> ModelConfig:
         """The model's configuration."""
@@ -107,6 +117,40 @@ class Summarizer:
         """The model's tokenizer."""
         return self.model.tokenizer
 
+    @overload
+    def __call__(self, text: str, /, **keywords: Unpack[Keywords]) -> Summary: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, text: str, /, *, limits: Iterable[int], **keywords: Unpack[Keywords]
+    ) -> list[Summary]: ...
+    @overload
+    def __call__(self, text: str, /, **keywords: Unpack[SeveralKeywords]) -> list[Summary]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, texts: Collection[str | None], /, **keywords: Unpack[SeveralKeywords]
+    ) -> list[Summary]: ...
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        texts: Collection[str | None],
+        /,
+        *,
+        limits: Iterable[int],
+        **keywords: Unpack[Keywords],
+    ) -> list[list[Summary]]: ...
+    @overload
+    def __call__(
+        self, texts: Iterable[str | None], /, **keywords: Unpack[SeveralKeywords]
+    ) -> Iterator[Summary]: ...
+    @overload
+    def __call__(
+        self,
+        texts: Iterable[str | None],
+        /,
+        *,
+        limits: Iterable[int],
+        **keywords: Unpack[Keywords],
+    ) -> Iterator[list[Summary]]: ...
     def __call__(self, texts: Any, /, **keywords: Any) -> Any:
         """Summarise one text, a list of texts, or a stream of texts.
 
@@ -137,7 +181,49 @@ class Summarizer:
             return list(self.stream(list(texts), **keywords))
         return self.stream(texts, **keywords)
 
-    def summarize(self, text: str, /, **keywords: Any) -> Summary:
+    @overload
+    async def acall(self, text: str, /, **keywords: Unpack[Keywords]) -> Summary: ...  # type: ignore[overload-overlap]
+    @overload
+    async def acall(  # type: ignore[overload-overlap]
+        self, text: str, /, *, limits: Iterable[int], **keywords: Unpack[Keywords]
+    ) -> list[Summary]: ...
+    @overload
+    async def acall(self, text: str, /, **keywords: Unpack[SeveralKeywords]) -> list[Summary]: ...
+    @overload
+    async def acall(
+        self, texts: Collection[str | None], /, **keywords: Unpack[SeveralKeywords]
+    ) -> list[Summary]: ...
+    @overload
+    async def acall(
+        self,
+        texts: Collection[str | None],
+        /,
+        *,
+        limits: Iterable[int],
+        **keywords: Unpack[Keywords],
+    ) -> list[list[Summary]]: ...
+    async def acall(self, texts: Any, /, **keywords: Any) -> Any:
+        """Summarise in a thread, so that an event loop goes on meanwhile.
+
+        Args:
+            texts: A string, or a list or other sized collection of strings.
+            **keywords: As for calling the object.
+
+        Returns:
+            As for calling the object. What is cancelled is no longer waited for; its thread ends
+            by itself.
+
+        Raises:
+            InputError: If ``texts`` has no length: a stream would be read in the thread.
+        """
+        if not isinstance(texts, str) and not hasattr(texts, "__len__"):
+            check_texts(texts)
+            raise InputError(
+                "acall takes a text or a list of texts, was a stream; give parts of it"
+            )
+        return await asyncio.to_thread(lambda: self(texts, **keywords))
+
+    def summarize(self, text: str, /, **keywords: Unpack[Keywords]) -> Summary:
         """Summarise one text at one limit.
 
         Args:
@@ -151,13 +237,26 @@ class Summarizer:
             ConfigError: If there are several limits.
             SumfitError: If the text cannot be summarised.
         """
-        result = self._one(text, keywords)
+        result = self._one(text, dict(keywords))
         if not isinstance(result, Summary):
             raise ConfigError(
                 f"summarize takes one limit, was {len(result)}; call the summarizer itself for more"
             )
         return result
 
+    @overload
+    def stream(
+        self, texts: Iterable[str | None], /, **keywords: Unpack[SeveralKeywords]
+    ) -> Iterator[Summary]: ...
+    @overload
+    def stream(
+        self,
+        texts: Iterable[str | None],
+        /,
+        *,
+        limits: Iterable[int],
+        **keywords: Unpack[Keywords],
+    ) -> Iterator[list[Summary]]: ...
     def stream(
         self,
         texts: Iterable[object],
@@ -196,7 +295,7 @@ class Summarizer:
         self._engine.check(length, options)
         return self._stream(texts, length, options, on_error, batch_size)
 
-    def graph(self, text: str, /, **keywords: Any) -> DAG:
+    def graph(self, text: str, /, **keywords: Unpack[OneKeywords]) -> DAG:
         """Predict the graph of a text without decoding it.
 
         Args:
@@ -211,7 +310,7 @@ class Summarizer:
         request = self._engine.request(length, source) if length else None
         return self.backend.graphs([self._engine.graph_request(source, request, options)])[0]
 
-    def inspect(self, text: str, /, **keywords: Any) -> Inspection:
+    def inspect(self, text: str, /, **keywords: Unpack[OneKeywords]) -> Inspection:
         """Summarise a text and show the graph behind the summary.
 
         A source that already fits is summarised all the same.

@@ -1,0 +1,131 @@
+"""A summarizer where people work: columns of data frames, event loops, notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumfit import Summarizer, Summary
+from sumfit.errors import InputError
+from tests.tiny_model import TEXTS
+
+
+class Page(HTMLParser):
+    """Text of a page, and whether every element is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.tags: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        assert self.open == []
+        return " ".join(self.words)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
+def test_a_column_is_a_list_of_texts(fit: Summarizer, library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    column = (
+        module.array(TEXTS) if library == "numpy" else module.DataFrame({"body": TEXTS})["body"]
+    )
+    expected = [fit(text, max_chars=40).text for text in TEXTS]
+    found = fit(column, max_chars=40)
+    assert [one.text for one in found] == expected
+    assert [one.text for one in fit.stream(column, max_chars=40)] == expected
+    own = [30, 35, 40, 45, 50, 55]
+    assert [one.limit for one in fit(column, max_chars=own)] == own
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_itself_and_its_gaps_are_told(fit: Summarizer, library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    frame = module.DataFrame({"body": [TEXTS[0], None]})
+    with pytest.raises(InputError, match="give one of its columns"):
+        fit(frame, max_chars=40)
+    good, gap = fit(frame["body"], max_chars=40)
+    assert good.text == fit(TEXTS[0], max_chars=40).text
+    assert isinstance(gap.error, InputError)
+
+
+def test_an_event_loop_goes_on_meanwhile(fit: Summarizer) -> None:
+    async def scenario() -> tuple[Any, ...]:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        clock = asyncio.create_task(tick())
+        one, many, several = await asyncio.gather(
+            fit.acall(TEXTS[0], max_chars=40),
+            fit.acall(list(TEXTS), max_words=5),
+            fit.acall(TEXTS[0], max_chars=[30, 40]),
+        )
+        clock.cancel()
+        return one, many, several, ticks
+
+    one, many, several, ticks = asyncio.run(scenario())
+    assert one == fit(TEXTS[0], max_chars=40)
+    assert many == fit(list(TEXTS), max_words=5)
+    assert several == fit(TEXTS[0], max_chars=[30, 40])
+    assert ticks > 1
+
+
+def test_an_event_loop_gets_errors_and_no_streams(fit: Summarizer) -> None:
+    with pytest.raises(InputError, match="was a stream; give parts of it"):
+        asyncio.run(fit.acall(iter(TEXTS), max_chars=40))  # type: ignore[arg-type]
+    with pytest.raises(InputError):
+        asyncio.run(fit.acall("", max_chars=40))
+
+
+def test_a_notebook_shows_text_limit_and_alternatives(fit: Summarizer) -> None:
+    summary = fit(TEXTS[0], max_chars=40, n_best=3)
+    page = Page(summary._repr_html_())
+    assert summary.text in page.text
+    assert f"{summary.length} of 40 chars" in page.text
+    assert all(one.text in page.text for one in summary.alternatives)
+    found = fit.inspect(TEXTS[0], max_chars=40)
+    page = Page(found._repr_html_())
+    assert found.summary.text in page.text
+    assert page.tags.count("tr") == 1 + len(found.path)
+    assert repr(fit) == "Summarizer(model='tiny-copy', backend='onnx-fp32')"
+    assert repr(found).startswith(f"Inspection({found.summary.text!r}, ")
+    assert "\n" not in repr(found)
+
+
+def test_a_notebook_shows_why_there_is_no_summary(fit: Summarizer) -> None:
+    (failed,) = fit([""], max_chars=40)
+    assert str(failed.error) in Page(failed._repr_html_()).text
+    assert "the text as it is" in Page(fit("Short.", max_chars=40)._repr_html_()).text
+
+
+@given(st.text(max_size=40), st.integers(0, 200), st.integers(0, 200))
+def test_no_text_becomes_markup(text: str, length: int, limit: int) -> None:
+    plain = Page(Summary("x", 1, "chars", 1, origin="source")._repr_html_())
+    page = Page(Summary(text, length, "<b>", limit, origin="source")._repr_html_())
+    assert page.tags == plain.tags
+    assert page.open == []
