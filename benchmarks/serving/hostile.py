@@ -218,7 +218,7 @@ class Server:
 
 
 class Client:
-    """One good client: a connection that is kept, and made anew when it is lost."""
+    """One good client: a connection that is kept, and made again when it is lost."""
 
     def __init__(self, server: Server, results: Results) -> None:
         self._server, self._results = server, results

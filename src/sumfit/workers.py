@@ -3,7 +3,7 @@
 Owns their start, one pipe to each, the order of results and their end. Does not own how many there
 are (`sumfit.processors`) nor the processes of file jobs, which are replaced (`sumfit.cli.jobs`).
 
-`multiprocessing.Pool` waits for ever for a worker that was killed; an executor of
+`multiprocessing.Pool` waits forever for a worker that was killed; an executor of
 `concurrent.futures` does where the worker was sending a result, and leaves workers behind when the
 parent is killed. A pipe to each worker ends on either side with the process on the other.
 """

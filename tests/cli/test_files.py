@@ -188,7 +188,7 @@ def test_a_changed_job_is_refused_with_the_difference(
     result = sumfit(*stopped, *more)
     assert result.code == 2
     assert message in result.err
-    assert "Run it as before to go on, or start anew with --restart" in result.err
+    assert "Run it as before to go on, or start over with --restart" in result.err
 
 
 @pytest.mark.usefixtures("quick")

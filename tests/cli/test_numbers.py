@@ -75,6 +75,6 @@ def test_a_price_is_not_negative(sumfit, tmp_path, option):
     name = option.strip("-").replace("-", "_")
     assert (result.code, result.err) == (
         2,
-        f"error: {name} must be a number from 0 on, was -1.0; give the price of a million tokens, "
-        "or leave it out\n",
+        f"error: {name} must be a number of at least 0, was -1.0; give the price of a million "
+        "tokens, or leave it out\n",
     )

@@ -34,7 +34,10 @@ def test_printable_spells_out_what_could_steer() -> None:
         ("time_limit_s must be above 0 seconds", "--time-limit must be above 0 seconds"),
         ("n_workers must be at least 1", "--workers must be at least 1"),
         ("use repeat_words=False or keep_short=True", "use --no-repeat-words or --keep-short"),
-        ("seed must be a whole number from 0 on", "--seed must be a whole number from 0 on"),
+        (
+            "seed must be a whole number of at least 0",
+            "--seed must be a whole number of at least 0",
+        ),
         ("device='x' needs backend='torch'", "--device 'x' needs --backend 'torch'"),
         ("rerank must be 'mbr'", "--rerank must be 'mbr'"),
         ("run.precision must be one of", "run.precision must be one of"),

@@ -428,8 +428,8 @@ CONTRADICTIONS = {
         "required": ["go go team"],
         "repeat_adjacent": False,
     },
-    "banned holds ' ', which is no word or phrase": {"banned": [" "]},
-    "required holds 3, which is no word or phrase": {"required": [3]},
+    "banned must contain words or phrases; ' ' has neither letters nor digits": {"banned": [" "]},
+    "required must contain words or phrases; 3 has neither letters nor digits": {"required": [3]},
     "required holds 'a\\ud83d', which has half a character; UTF-8 has no place for it": {
         "required": ["a\ud83d"]
     },

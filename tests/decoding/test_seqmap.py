@@ -151,7 +151,7 @@ def test_decode_all_lengths_refuses_a_minimum() -> None:
     dag = random_dag(np.random.default_rng(0))
     with pytest.raises(BudgetError) as caught:
         decode_all_lengths(dag, unit_cost=[1, 1, 1], budget=LengthBudget(min=2, max=5))
-    assert str(caught.value) == ("every limit up to 5 is searched as 'at most'; leave out min=2")
+    assert str(caught.value) == ("decode_all_lengths takes upper limits only; remove min=2")
 
 
 def planted(n_words: int, vocab_size: int) -> tuple[DAG, tuple[int, ...]]:

@@ -260,7 +260,7 @@ def test_the_estimate_counts_what_is_still_open(chat_server: Any) -> None:
         ({"timeout_s": 0.0}, "timeout_s must be above 0"),
         ({"timeout_s": float("nan")}, "timeout_s must be above 0"),
         ({"wait_s": float("inf")}, "both below 86400 seconds"),
-        ({"temperature": float("nan")}, "temperature must be a number from 0 on, was nan"),
+        ({"temperature": float("nan")}, "temperature must be a number of at least 0, was nan"),
     ],
 )
 def test_bad_options_are_named(changes: dict[str, Any], message: str) -> None:

@@ -310,7 +310,7 @@ def test_a_split_keeps_the_earlier_batches_of_its_step(tiny_recipe, tmp_path, mo
     monkeypatch.setattr(dat_system, "objective", objective)
     run(tiny_recipe, tmp_path / "split", *words)
     first, second, again, *halves = calls[:5]
-    assert again == first  # made anew
+    assert again == first  # made again
     assert sum(halves) == second
     one, two = (read_metrics(tmp_path / name)[0] for name in ("whole", "split"))
     assert one["pairs"] == two["pairs"]  # counted once all the same

@@ -67,7 +67,7 @@ def slot_recipe(tiny_recipe, tmp_path_factory):
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def trained(request, tiny_recipe, slot_recipe, tmp_path_factory):
-    """A system that has learnt its task, the result of its training, and the recipe."""
+    """A system that has learned its task, the result of its training, and the recipe."""
     output = tmp_path_factory.mktemp(request.param)
     is_slots = request.param in SLOTS
     recipe = slot_recipe if is_slots else tiny_recipe

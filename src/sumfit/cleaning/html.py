@@ -123,7 +123,7 @@ def _character(reference: re.Match[str]) -> str:
 
 
 def _has_pair(text: str) -> bool:
-    """Whether a known tag is opened and closed again, or one that needs no closing stands twice."""
+    """Return whether a known tag is opened and closed, or an empty one stands twice."""
     opened: set[str] = set()
     alone = 0
     for tag in _TAG.finditer(text):
@@ -224,7 +224,7 @@ def _blocks(page: str, tags: list[tuple[int, int, bool, str]], main: str | None)
 
 
 def _is_menu(block: str, n_linked: int) -> bool:
-    """Whether a block is a link to elsewhere rather than something said."""
+    """Return whether a block is a link to elsewhere rather than something said."""
     if n_linked <= _MOST_LINKED * len(block):
         return False
     return len(block.split()) <= _LONGEST_LINK and block[-1] not in ".!?"

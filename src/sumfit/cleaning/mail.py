@@ -92,7 +92,7 @@ def clean_mail(text: str, *, sure: bool = False) -> str:
 
 
 def _evidence(lines: list[str]) -> bool:
-    """Whether something in it is of mail alone."""
+    """Return whether something in it is of mail alone."""
     if _n_headers(lines) > 1:
         return True
     first = next((line for line in lines if line.strip()), "")
@@ -130,7 +130,7 @@ def _n_headers(lines: list[str]) -> int:
 
 
 def _wrote(lines: list[str], number: int) -> bool:
-    """Whether a line, with the one above it if need be, introduces quoted mail."""
+    """Return whether a line, with the one above it if need be, introduces quoted mail."""
     line = lines[number].strip()
     if len(line) < 300 and _WROTE.fullmatch(line):
         return True
@@ -139,7 +139,7 @@ def _wrote(lines: list[str], number: int) -> bool:
 
 
 def _closes(lines: list[str], number: int) -> bool:
-    """Whether a line is a closing, such as "Best regards,", with short lines below it."""
+    """Return whether a line is a closing, such as "Best regards,", with short lines below it."""
     line = lines[number].strip()
     if not number or not _CLOSING.fullmatch(line):
         return False
@@ -226,14 +226,14 @@ def _said(subject: str, subjects: set[str]) -> str:
 
 
 def _starts_header(lines: list[str], number: int) -> bool:
-    """Whether the headers of a further message begin here."""
+    """Return whether the headers of a further message begin here."""
     if not _HEADER.match(lines[number].lstrip("> \t")):
         return False
     return number + 1 < len(lines) and _HEADER.match(lines[number + 1].lstrip("> \t")) is not None
 
 
 def _ends(lines: list[str], number: int) -> bool:
-    """Whether a line is a closing at the very end, without a name below it."""
+    """Return whether a line is a closing at the very end, without a name below it."""
     return _CLOSING.fullmatch(lines[number].strip()) is not None and not any(
         map(str.strip, lines[number + 1 : number + 3])
     )

@@ -84,7 +84,7 @@ class Cleaned:
 
 
 def check_kind(kind: object) -> None:
-    """Refuse a kind of text that there is not.
+    """Raise unless a kind of text exists.
 
     Args:
         kind: What the caller gave.

@@ -157,7 +157,7 @@ def _checked(
 
 
 def check_delimiter(delimiter: str | None, *formats: str) -> None:
-    r"""Refuse a delimiter that cannot stand between fields, or stands in no file of the call.
+    r"""Raise unless a delimiter can separate fields and occurs in a file of the call.
 
     Args:
         delimiter: What was asked for; ``None`` for nothing.
@@ -188,7 +188,7 @@ def check_columns(
     text_field: str | None,
     others: Iterable[str | None] = (),
 ) -> None:
-    """Refuse a file that lacks a column asked for, since no record of it could be used.
+    """Raise if a file lacks a column asked for, as none of its records could be used.
 
     Args:
         name: File name for messages.

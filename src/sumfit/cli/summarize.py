@@ -288,7 +288,7 @@ def _check_kept(keep: Sequence[str], format: str) -> None:
 
 
 def _check_candidates(summary: SummaryFlags, *, has_room: bool) -> None:
-    """Refuse candidates that are neither written nor chosen from."""
+    """Raise for candidates that are neither written nor chosen from."""
     is_chosen_from = summary.rerank not in (None, "none") or summary.faithful
     if (summary.n_best or 1) > 1 and not has_room and not is_chosen_from:
         raise ConfigError(
@@ -298,7 +298,7 @@ def _check_candidates(summary: SummaryFlags, *, has_room: bool) -> None:
 
 
 def _check_line_ends(length: LengthFlags, format: str) -> None:
-    """Refuse what would make several lines of one summary."""
+    """Raise for what would make several lines of one summary."""
     for name in ("prefix", "suffix"):
         if format == "text" and "\n" in (getattr(length, name) or ""):
             raise ConfigError(
@@ -374,7 +374,7 @@ def _lengths(length: LengthFlags, limit_field: str | None) -> dict[str, Any]:
 
 
 def _check_own_limits(keywords: dict[str, Any]) -> None:
-    """Refuse what would go wrong for every record with a limit of its own."""
+    """Raise for what would fail for every record with a limit of its own."""
     others = [name for name in LIMIT_KEYWORDS if name in keywords and name != "min_length"]
     if others:
         flag = "--" + others[0].replace("_", "-")

@@ -85,7 +85,7 @@ def as_utf8(argument: str) -> str:
 
 
 def check_utf8(argument: str, name: str) -> None:
-    """Refuse an argument with bytes that are no UTF-8, as a file with such bytes is.
+    """Raise unless an argument is UTF-8, as for a file.
 
     Args:
         argument: As `as_utf8` returns it.

@@ -173,7 +173,7 @@ def _report(
 
 
 def _batch_problems(recipe: Recipe, packer: Packer | None) -> list[str]:
-    """Whether a batch has no room for the longest source of data that are not packed yet."""
+    """Return the problem if a batch has no room for the longest source of data not yet packed."""
     if packer is None or recipe.data.leave_out or recipe.data.max_pairs:
         return []  # only packing tells which pairs are used
     if recipe.batch_options.too_costly(1):

@@ -116,7 +116,7 @@ def _units(text: str) -> list[str]:
 
 
 def _check_own(model: Path) -> None:
-    """Refuse the name of the embedded model, which is not the caller's to rewrite."""
+    """Raise for the embedded model, which the caller may not rewrite."""
     if str(model) == DEFAULT_MODEL and not model.exists():
         raise ConfigError(
             "the embedded model is not rewritten; copy it with sumfit export default -o DIR and "
@@ -130,7 +130,7 @@ def store(
     temperature: float | None,
     weight: float | None = None,
 ) -> None:
-    """Write tuned values into a model's ``config.json``, all or nothing, and its manifest anew.
+    """Write tuned values into a model's ``config.json``, all or nothing, and update its manifest.
 
     Args:
         model: Model directory.

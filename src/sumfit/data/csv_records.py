@@ -121,7 +121,7 @@ def _header(values: list[str] | DataFormatError, name: str) -> list[str]:
 
 
 def _check_guess(header: list[str], name: str, delimiter: str, is_guessed: bool) -> None:
-    """Refuse a header of one column whose name is several, with another mark between them."""
+    """Raise if a header's only name is several names with another delimiter between."""
     if not is_guessed or len(header) != 1:
         return
     counts = {mark: header[0].count(mark) for mark in _MARKS if mark != delimiter}

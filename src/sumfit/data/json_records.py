@@ -114,7 +114,7 @@ class _Text:
         return True
 
     def rest(self) -> bool:
-        """Whether anything is left but blanks."""
+        """Return whether anything is left but blanks."""
         self._skip_blanks()
         return self._at < len(self._buffer)
 

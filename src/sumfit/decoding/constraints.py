@@ -136,7 +136,10 @@ class Constraints:
             object.__setattr__(self, name, tuple(phrases))
             for phrase in getattr(self, name):
                 if not isinstance(phrase, str) or not _ATOMS.findall(phrase):
-                    raise ConstraintError(f"{name} holds {phrase!r}, which is no word or phrase")
+                    raise ConstraintError(
+                        f"{name} must contain words or phrases; {phrase!r} has neither letters "
+                        "nor digits"
+                    )
                 if any("\ud800" <= character <= "\udfff" for character in phrase):
                     raise ConstraintError(
                         f"{name} holds {phrase!r}, which has half a character; UTF-8 has no place "

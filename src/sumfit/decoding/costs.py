@@ -66,7 +66,7 @@ def most_spent(high: int, n_words: int, costs: Sequence[Costs], firsts: Sequence
 
 
 def check_room(high: int, per_unit: int) -> None:
-    """Refuse a table that would not fit.
+    """Raise unless a table fits in memory.
 
     Args:
         high: Most that a sequence can cost.

@@ -183,7 +183,7 @@ class Lexicon:
             yield block[begin:end]
 
     def __contains__(self, word: object) -> bool:
-        """Whether a word, as text or UTF-8, is in the lexicon exactly so."""
+        """Return whether a word, as text or UTF-8, is in the lexicon exactly so."""
         if not isinstance(word, str | bytes):
             return False
         sought = word.encode("utf-8") if isinstance(word, str) else word

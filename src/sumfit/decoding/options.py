@@ -116,7 +116,7 @@ class DecodeOptions:
         if self.deadline is not None and not isinstance(self.deadline, Deadline):
             raise ConfigError(f"deadline must be a Deadline, was {self.deadline!r}")
         if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
-            raise ConfigError(f"seed must be a whole number from 0 on, was {self.seed!r}")
+            raise ConfigError(f"seed must be a whole number of at least 0, was {self.seed!r}")
 
     def check_against(self, dag: DAG) -> None:
         """Check that costs and constraints are made for the graph's vocabulary.

@@ -101,7 +101,7 @@ class SearchProblem:
         )
 
     def check_budget(self, per_unit: int) -> None:
-        """Refuse, before any search, a budget that cannot be met or that takes too much memory.
+        """Raise, before any search, unless a budget can be met with the memory allowed.
 
         Args:
             per_unit: Cells of the largest table for each cost.
@@ -238,7 +238,7 @@ def infeasible(problem: SearchProblem) -> InfeasibleBudgetError:
 
 
 def check_words(dag: DAG, options: DecodeOptions) -> None:
-    """Refuse, before any search, words that have to be there but cannot be written or do not fit.
+    """Raise, before any search, unless the required words can be written and fit.
 
     Args:
         dag: The graph to search.
@@ -261,7 +261,7 @@ def check_words(dag: DAG, options: DecodeOptions) -> None:
 
 
 def refuse_constraints(options: DecodeOptions, method: str) -> None:
-    """Refuse constraints that a method cannot keep.
+    """Raise unless a method can keep the constraints.
 
     Args:
         options: What was asked for.

@@ -35,7 +35,7 @@ __all__ = ["FOLLOWED_SHARE", "Search", "empty_nodes", "make_room"]
 
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 _FIRST_ROOM = 64  # prefixes that fit before the arrays grow
-_HOPE = 24  # expansions before a search that cannot be certified is ordered without outsiders
+_HOPE = 24  # expansions before an uncertifiable search drops out-of-candidate words
 _NEVER = 2**62  # more expansions than any limit: such a search never gives up by itself
 FOLLOWED_SHARE = 3
 """One part in so many of the limits is left to searches that follow words outside.

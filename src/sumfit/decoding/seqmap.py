@@ -111,7 +111,7 @@ def _searched(tables: SearchTables, options: DecodeOptions, high: int | None = N
 
 
 def _may_follow(tables: SearchTables, options: DecodeOptions, n_before: int) -> bool:
-    """Whether there are rules to follow words by, and expansions left for it and for more."""
+    """Return whether there are rules to follow words by, and enough expansions left."""
     return (
         options.constraints is not None
         and FOLLOWED_SHARE * (n_before + _patience(tables, False, True)) <= options.max_expansions
@@ -119,7 +119,7 @@ def _may_follow(tables: SearchTables, options: DecodeOptions, n_before: int) -> 
 
 
 def _may_grow(tables: SearchTables) -> bool:
-    """Whether more words may get a bit: few enough words, and a table that stays small."""
+    """Return whether more words may get a bit: few enough words, and a table that stays small."""
     return bool(tables.graph.spent.size < _MOST_SPENT and _grown(tables) <= _MOST_BOUNDS)
 
 
@@ -161,8 +161,7 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
     """
     if options.budget.low > 0:
         raise BudgetError(
-            f"every limit up to {options.budget.high} is searched as 'at most'; "
-            f"leave out min={options.budget.low}"
+            f"decode_all_lengths takes upper limits only; remove min={options.budget.low}"
         )
     options = options.begin()
     graph = restricted(dag, options)

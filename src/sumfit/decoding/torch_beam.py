@@ -203,7 +203,7 @@ class _Beam:
         self._columns: list[Tensor] = []
 
     def is_active(self) -> bool:
-        """Whether any prefix is left; the host waits for the device."""
+        """Return whether any prefix is left; the host waits for the device."""
         return bool((self._log_mass > -torch.inf).any())
 
     def step(self, step: int) -> None:

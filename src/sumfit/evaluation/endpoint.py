@@ -79,7 +79,7 @@ class EndpointOptions:
                 f"were {self.timeout_s} and {self.wait_s}"
             )
         if not 0 <= self.temperature < math.inf:
-            raise ConfigError(f"temperature must be a number from 0 on, was {self.temperature}")
+            raise ConfigError(f"temperature must be a number of at least 0, was {self.temperature}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,8 @@ class Endpoint:
         for name, price in (("price_in", price_in), ("price_out", price_out)):
             if not 0 <= price < math.inf:
                 raise ConfigError(
-                    f"{name} must be a number from 0 on, was {price}; give the price of a million "
-                    "tokens, or leave it out"
+                    f"{name} must be a number of at least 0, was {price}; give the price of a "
+                    "million tokens, or leave it out"
                 )
         distinct = {self._key(question): question for question in questions}
         still_open = [q for key, q in distinct.items() if self._cache.get(key) is None]

@@ -211,7 +211,7 @@ def _first(fields: Mapping[str, Any], names: Sequence[str]) -> str | None:
 
 
 def _has_failed(fields: Mapping[str, Any], key: str) -> bool:
-    """Whether a file job found no summary; the record's other texts are those of the input."""
+    """Return whether a file job found no summary; the record's other texts are the input's."""
     return fields.get(key) is None and bool(fields.get(f"{key}_error"))
 
 

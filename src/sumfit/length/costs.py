@@ -81,8 +81,8 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike) -> UnitCosts:
 
     Raises:
         UnknownUnitError: If there is no such unit.
-        BudgetError: If a function raises, or returns something other than a whole number from 0
-            on.
+        BudgetError: If a function raises, or returns something other than a whole number of at
+            least 0.
     """
     unit = get_unit(unit)
     by_unit = _cache.setdefault(tokenizer, {})

@@ -128,7 +128,7 @@ class LengthRequest:
         return measure(self.compose(text), self.unit, tokenizer=tokenizer)
 
     def accepts(self, text: str, *, tokenizer: Encoder | None = None) -> bool:
-        """Whether the whole string around a summary keeps the limit and the minimum.
+        """Return whether the whole string around a summary keeps the limit and the minimum.
 
         Args:
             text: The summary, without prefix and suffix.

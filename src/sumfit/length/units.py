@@ -56,7 +56,7 @@ class Unit:
 
     Attributes:
         name: What results and messages call it.
-        count: Length of an NFC string, a whole number from 0 on; ``None`` for ``tokens``, which
+        count: Length of an NFC string, a whole number of at least 0; ``None`` for ``tokens``, which
             only a tokenizer can count.
         bound: Upper bound on what a piece adds to the length of any text around it, given the
             piece's string (its leading space included); ``None`` to use ``count`` itself, which
@@ -175,7 +175,7 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
     Raises:
         UnknownUnitError: If there is no such unit.
         BudgetError: If ``tokens`` are asked for without a tokenizer, or a function returns
-            something other than a whole number from 0 on, or raises.
+            something other than a whole number of at least 0, or raises.
         InputError: If ``text`` is no string.
     """
     unit = get_unit(unit)
@@ -188,7 +188,7 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
 
 
 def checked_text(text: object) -> str:
-    """Refuse what is no text.
+    """Raise unless the value is a text.
 
     Args:
         text: What a caller gave.
@@ -217,7 +217,7 @@ def counted(unit: Unit, function: Callable[[str], int], text: str) -> int:
         The length.
 
     Raises:
-        BudgetError: If the function raises, or its result is no whole number from 0 on.
+        BudgetError: If the function raises, or its result is not a whole number of at least 0.
     """
     try:
         value = function(text)

@@ -154,7 +154,7 @@ def read_system(directory: str | os.PathLike[str]) -> str:
 
 
 def require_system(directory: str | os.PathLike[str], system: str) -> None:
-    """Refuse a saved network of another system.
+    """Raise unless a saved network belongs to this system.
 
     Args:
         directory: Holds ``config.json``.
@@ -172,7 +172,7 @@ def require_system(directory: str | os.PathLike[str], system: str) -> None:
 
 
 def require_weights(directory: str | os.PathLike[str], system: str) -> None:
-    """Refuse a directory that `fill_network` would find no weights in.
+    """Raise unless `fill_network` would find weights in a directory.
 
     Args:
         directory: A model directory.

@@ -86,7 +86,7 @@ class DATConfig:
         vertex_scale: Graph vertices per source token.
         min_vertices: Smallest graph.
         max_vertices: Largest graph; for an autoregressive decoder its longest row.
-        n_limit_buckets: Embeddings of the length left, one for each number of words from 0 on;
+        n_limit_buckets: Embeddings of the length left, one for each number of words, 0 included;
             only ``at-leninfo`` has them, and needs them.
         transition_rank: Columns of the two tables whose product scores pairs of labels; only
             ``bert-crf`` has them.
@@ -114,7 +114,7 @@ class DATConfig:
     layer_norm_eps: float = 1e-12
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no network can be built from."""
+        """Raise unless a network can be built from these numbers."""
         problems = [
             f"{name} must be at least {least}, was {getattr(self, name)}"
             for name, least in _LEAST.items()

@@ -130,7 +130,7 @@ class _Constants:
         }
 
     def has(self, name: str) -> bool:
-        """Whether a constant is there."""
+        """Return whether a constant is there."""
         return name in self._values
 
     def plain(self, name: str) -> Tensor:

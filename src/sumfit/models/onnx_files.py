@@ -35,7 +35,7 @@ _WIDTHS = {1: 8, 5: 4}  # bytes of numbers of fixed width, by wire type
 
 
 def check_self_contained(path: str | os.PathLike[str], *, remedy: str) -> None:
-    """Refuse a network whose numbers are in another file.
+    """Raise unless a network holds its own weights.
 
     Args:
         path: An ONNX file.

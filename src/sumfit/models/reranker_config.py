@@ -73,7 +73,7 @@ class RerankerShape:
     layer_norm_eps: float = 1e-12
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no network can be built from."""
+        """Raise unless a network can be built from these numbers."""
         problems = [
             f"{name} must be at least {least}, was {getattr(self, name)}"
             for name, least in _LEAST.items()

@@ -38,7 +38,7 @@ class BatchTask(NamedTuple):
 
 
 def can_batch(options: Options) -> bool:
-    """Whether a call's options allow a batch; it must have no constraints either.
+    """Return whether a call's options allow a batch; it must have no constraints either.
 
     Args:
         options: The caller's options.

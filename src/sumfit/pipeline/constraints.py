@@ -118,7 +118,7 @@ def _none() -> Constraints:
 
 
 def says_little(source: str) -> bool:
-    """Whether a text is so short that only its own words can say what it says.
+    """Return whether a text is so short that only its own words can say what it says.
 
     Args:
         source: The text.
@@ -138,7 +138,7 @@ def _own_words_alone(constraints: Constraints, source: str) -> Constraints:
 
 
 def keeps_phrases(text: str, options: Options) -> bool:
-    """Whether a text has every required phrase and no banned one.
+    """Return whether a text has every required phrase and no banned one.
 
     Args:
         text: The text.

@@ -66,7 +66,7 @@ class Engine:
         self._clock: Clock = time.perf_counter
 
     def check(self, length: Mapping[str, object], options: Options) -> None:
-        """Refuse what is wrong whatever the text.
+        """Raise for options that are wrong for every text.
 
         Args:
             length: Length keywords.
@@ -513,7 +513,7 @@ class Engine:
         return length_bonus(options, self.model.config, request.unit_name)
 
     def _is_kept(self, source: Source, request: LengthRequest, options: Options) -> bool:
-        """Whether the source is returned as it is."""
+        """Return whether the source is returned as it is."""
         return (
             options.keep_short
             and self._length(source, request) <= request.limit

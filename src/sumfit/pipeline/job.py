@@ -92,7 +92,7 @@ class Prepared:
 
 
 def check_texts(texts: object) -> None:
-    """Refuse what holds no texts, or other things than texts when iterated over.
+    """Raise unless the input holds texts and nothing else.
 
     Args:
         texts: What the caller gave.
@@ -112,7 +112,7 @@ def check_texts(texts: object) -> None:
 
 
 def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:
-    """Refuse length keywords that are wrong whatever the text, before any text is read.
+    """Raise for length keywords that are wrong for every text, before any is read.
 
     Args:
         length: Length keywords of a call. Lists are checked item by item later.
@@ -127,7 +127,7 @@ def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:
 
 
 def check_each(lengths: Sequence[Mapping[str, Any]], tokenizer: Tokenizer) -> None:
-    """Refuse limits of one text that nothing can meet, all of them at once, before any work.
+    """Raise for all limits of one text that nothing can meet, before any work.
 
     Args:
         lengths: Length keywords without lists, one set for each limit.

@@ -215,7 +215,7 @@ class Options:
         if self.seed is not None:
             seed = whole_number(self.seed)
             if seed is None or seed < 0:
-                raise ConfigError(f"seed must be a whole number from 0 on, was {self.seed!r}")
+                raise ConfigError(f"seed must be a whole number of at least 0, was {self.seed!r}")
             object.__setattr__(self, "seed", seed)
         for name in ("bonus", "unit_bonus", "time_limit_s"):
             _check_number(name, getattr(self, name))
@@ -264,7 +264,7 @@ def split_keywords(
 
 
 def check_on_error(on_error: object) -> None:
-    """Refuse a policy for errors that is none.
+    """Raise ConfigError unless `on_error` is "raise" or "return".
 
     Args:
         on_error: What the caller gave.
@@ -277,7 +277,7 @@ def check_on_error(on_error: object) -> None:
 
 
 def check_profile(profile: str, config: ModelConfig) -> None:
-    """Refuse a text profile that a model does not know.
+    """Raise unless a model was trained on a text profile.
 
     Args:
         profile: The profile.

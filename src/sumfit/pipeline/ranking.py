@@ -1,7 +1,7 @@
-"""An order of hypotheses that is made before their strings are.
+"""Ranks hypotheses before they are decoded to strings.
 
-Owns what a search is told of it, and the time it takes. Does not own any reranker
-(`sumfit.rerank`).
+Owns the list length and the search effort that this needs, and the time it takes. Does not own any
+reranker (`sumfit.rerank`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Ranking"]
 
 @dataclass(slots=True)
 class Ranking:
-    """An order of hypotheses that is made before their strings are; for one search.
+    """How one search ranks its hypotheses before they are decoded to strings.
 
     Attributes:
         n_listed: Hypotheses to list.

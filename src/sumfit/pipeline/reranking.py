@@ -68,7 +68,7 @@ class RerankerCache:
             return self._loaded[rerank]
 
     def check(self, options: Options) -> None:
-        """Refuse a reranker that is not there or does not fit the model or the text form.
+        """Raise unless the reranker exists and fits the model and the text form.
 
         Args:
             options: The caller's options.

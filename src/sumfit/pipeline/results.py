@@ -111,7 +111,7 @@ class ResultMaker:
         return distinct(candidates, self.options.n_best, text=lambda one: one.text)
 
     def accepts_source(self, request: LengthRequest) -> bool:
-        """Whether the source itself keeps the limit and the minimum.
+        """Return whether the source itself keeps the limit and the minimum.
 
         Args:
             request: The length request.

@@ -186,7 +186,7 @@ class GraphSearch:
         return self.options.n_best > 1 and not self.options.near_doubles
 
     def has_enough(self, candidates: Sequence[Candidate]) -> bool:
-        """Whether there are as many candidates as the caller asks for.
+        """Return whether there are as many candidates as the caller asks for.
 
         Args:
             candidates: The candidates.
@@ -213,9 +213,8 @@ class GraphSearch:
             The error to raise.
         """
         if self.options.method in _WITHOUT_LIMIT:
-            return self._not_found(
-                request, f"method={self.options.method!r} knows no limit, what it wrote is no fit"
-            )
+            reason = "ignores the limit, and its output does not fit"
+            return self._not_found(request, f"method={self.options.method!r} {reason}")
         texts = [_string(one.words, self.tokenizer) for one in found]
         written = [text for text in texts if scripts_of(text)]
         if scripts_of(self.source) and written:
@@ -223,7 +222,7 @@ class GraphSearch:
                 return infeasible(request, is_foreign=True)
         if is_sure:
             return infeasible(request)
-        return self._not_found(request, f"none of the best {len(found)} makes such a text")
+        return self._not_found(request, f"none of the {len(found)} best candidates fits the limit")
 
     def _not_found(self, request: LengthRequest, reason: str) -> NothingFoundError:
         """The error for a text without a summary, though there may be one."""
@@ -446,7 +445,7 @@ class GraphSearch:
         return kept, least_excess
 
     def _is_sound(self, text: str) -> bool:
-        """Whether a text looks as the constraints promise; the last look at it."""
+        """Return whether a text looks as the constraints promise; the last look at it."""
         options = self.options
         if self.surface is None or self.constraints is None:
             return True
@@ -468,7 +467,7 @@ class GraphSearch:
         return text
 
     def is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
-        """Whether the sum of costs is the measured length, so that the search proves something.
+        """Return whether the sum of costs is the measured length, so that a proof holds.
 
         Args:
             costs: Costs in the request's unit.
@@ -496,7 +495,7 @@ def _lowered(budget: LengthBudget, high: int) -> LengthBudget:
 
 
 def says_something(text: str) -> bool:
-    """Whether a text is more than punctuation: a letter, a digit, or a picture.
+    """Return whether a text is more than punctuation: a letter, a digit, or a picture.
 
     Args:
         text: The text.
@@ -543,8 +542,8 @@ def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> Infeasibl
     """
     if is_foreign:
         return InfeasibleBudgetError(
-            "the model has no summary in the writing of this text, and another language is no "
-            "summary; use a model trained on it, or ask for on_infeasible='cut'"
+            "the model produced no summary in the script of this text; use a model trained on its "
+            "language, or ask for on_infeasible='cut'"
         )
     return InfeasibleBudgetError(
         f"no summary of this text measures {_asked(request)}; "

@@ -136,7 +136,7 @@ class NeuralReranker:
         return self.config.architecture.n_candidates
 
     def check_model(self, *, tokenizer_sha256: str, name: str) -> None:
-        """Refuse a summarizer of another tokenizer.
+        """Raise unless a summarizer has the reranker's tokenizer.
 
         A model of the same tokenizer is accepted, whatever its weights: a reranker learns from
         lists of several.
@@ -156,7 +156,7 @@ class NeuralReranker:
             )
 
     def check_profile(self, profile: str) -> None:
-        """Refuse texts in a form that the reranker has never seen.
+        """Raise unless the reranker was trained on texts of this form.
 
         Args:
             profile: Name of a text profile.

@@ -299,7 +299,7 @@ def _existing(path: str | os.PathLike[str] | None) -> Path:
 
 
 def _is(kind: Callable[[], bool]) -> bool:
-    """Whether a path is of a kind; one that is no path at all, such as a text, is not."""
+    """Return whether a path is of a kind; one that is no path at all, such as a text, is not."""
     try:
         return kind()
     except (OSError, ValueError):  # too long a name, a null byte

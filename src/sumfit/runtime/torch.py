@@ -78,7 +78,7 @@ class TorchBackend:
         self._batch_size = batch_size
         self._network: DAT = load_model(model.path).to(self._device)
         self._words = self._network.embedding.weight.detach().to(_DTYPES[chosen])
-        for module in self._network.modules():  # what autocast would do anew in every call
+        for module in self._network.modules():  # autocast would do it again in every call
             if isinstance(module, nn.Linear):
                 module.to(_DTYPES[chosen])
         self._lock = threading.Lock()

@@ -181,7 +181,7 @@ class Batcher:
         return sum(min(client.n_waiting, share) for client in self._clients.values())
 
     def forget_pace(self) -> None:
-        """Measure the pace anew, for example after a warm-up that compiled something."""
+        """Measure the pace again, for example after a warm-up that compiled something."""
         self._seconds_per_work = 0.0
         self._paces.clear()
 

@@ -174,7 +174,7 @@ def _reply(body: ChatRequest, summary: Summary, n_source_tokens: int) -> dict[st
 
 
 def _check_stops(body: ChatRequest, reply: dict[str, Any]) -> None:
-    """Refuse a request of which a stop sequence would cut a summary short."""
+    """Raise if a stop sequence of a request would cut a summary short."""
     stops = [body.stop] if isinstance(body.stop, str) else body.stop or []
     for stop in filter(None, stops):
         if any(stop in choice["message"]["content"] for choice in reply["choices"]):

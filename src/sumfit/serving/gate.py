@@ -140,7 +140,7 @@ class Gate:
             )
 
     def _check_origin(self, method: str, headers: Headers) -> None:
-        """Refuse what a page of another web site sends; programs send no origin."""
+        """Raise for requests from pages of other web sites; programs send no origin."""
         origin = headers.get("origin")
         if origin is None or method in _SAFE_METHODS:
             return

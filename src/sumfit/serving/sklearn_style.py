@@ -175,7 +175,7 @@ class SummaryTransformer:
         return np.array([f"{first}_summary"], dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` has run."""
+        """Return whether `fit` has run."""
         return hasattr(self, "summarizer_")
 
     def __sklearn_tags__(self) -> Any:

@@ -154,7 +154,7 @@ class Capitalizer:
         return "".join(made)
 
     def _is_code(self, token: str) -> bool:
-        """Whether a token is an identifier, an acronym, a number or the like."""
+        """Return whether a token is an identifier, an acronym, a number or the like."""
         core = token.strip(_OPENERS + _CLOSERS)
         if "`" in token or (token[:1] == "-" and len(token) > 1):
             return True
@@ -227,7 +227,7 @@ def _is_title_case(text: str) -> bool:
 
 
 def _goes_on(prefix: str) -> bool:
-    """Whether a prefix breaks off within a sentence."""
+    """Return whether a prefix breaks off within a sentence."""
     end = prefix.rstrip()[-1:]
     return end.isalnum() or (bool(end) and end in _CONTINUES)
 

@@ -253,7 +253,7 @@ def _factor(sentence: str, share: float, place: int, form: TextForm) -> float:
 
 
 def _says_something(sentence: str) -> bool:
-    """Whether a sentence is neither very short, nor small talk, nor code or a row of marks."""
+    """Return whether a sentence is neither very short nor small talk, code or a row of marks."""
     n_words = len(sentence.split())
     if n_words < _SHORT or (n_words < 3 * _SHORT and _SMALL_TALK.match(sentence)):
         return False

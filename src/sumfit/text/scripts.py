@@ -39,7 +39,7 @@ def scripts_of(text: str) -> Counter[str]:
 
 
 def keeps_scripts(summary: str, source: str) -> bool:
-    """Whether a summary is written in the scripts of its source.
+    """Return whether a summary is written in the scripts of its source.
 
     Args:
         summary: The summary.
@@ -60,7 +60,7 @@ def keeps_scripts(summary: str, source: str) -> bool:
 
 
 def foreign_script(text: str, known: Collection[str]) -> tuple[str, float] | None:
-    """Find the script that a text is mainly written in, if that is none of the known ones.
+    """Find the script that a text is mainly written in, unless it is one of the known ones.
 
     Args:
         text: The text.

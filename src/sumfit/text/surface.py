@@ -98,7 +98,7 @@ def junctions(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _may_join(token: str) -> bool:
-    """Whether a token may be more than one word; quickly false for most."""
+    """Return whether a token may be more than one word; quickly false for most."""
     return not token.strip(_OUTER).isalpha() or token[0] in _APOSTROPHES
 
 
@@ -228,7 +228,7 @@ class Surface:
         return all(part in self._folded_words for part in parts)
 
     def _is_respelled(self, code: str) -> bool:
-        """Whether the source has a name of code, but never in these capitals."""
+        """Return whether the source has a name of code, but never in these capitals."""
         forms = self._codes.get(code.casefold())
         return forms is not None and code not in forms
 
@@ -249,7 +249,7 @@ class Surface:
         return not any(left in words and clitic in clitics for words, clitics in CONTRACTIONS)
 
     def _is_asked(self, text: str) -> bool:
-        """Whether a question of the source is about what the text is about."""
+        """Return whether a question of the source is about what the text is about."""
         words = _stems(text)
         return any(
             2 * len(words & _stems(sentence)) >= len(words)

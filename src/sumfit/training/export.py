@@ -190,7 +190,7 @@ def _mean_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def _require_alike(first: Path, other: Path) -> None:
-    """Refuse checkpoints whose weights do not mean the same."""
+    """Raise unless the weights of all checkpoints mean the same."""
     there, here = read_architecture(other), read_architecture(first)
     if found := architecture_differences(there, here, DAT.system, may_adjust=False):
         raise IncompatibleModelError(

@@ -90,7 +90,7 @@ class StepGradient:
         torch.cuda.empty_cache()
         window.add_split()
         # The failed attempt may have added to the gradient what the halves will add again, so the
-        # sum is made anew: the same seeds give the same terms.
+        # sum is computed again: the same seeds give the same terms.
         self._optimiser.zero_gradients()
         for part in self._parts:
             self._loss(part)

@@ -57,7 +57,7 @@ def averaged_weights(folder: str | Path) -> dict[str, Tensor]:
 
 
 def require_directory(folder: Path) -> None:
-    """Refuse a checkpoint that is no directory.
+    """Raise unless a checkpoint is a directory.
 
     Args:
         folder: The checkpoint.

@@ -136,7 +136,7 @@ def _lost(
 
 
 def _is_bare(content: set[str], source: Reading, scope: Scope) -> bool:
-    """Whether a summary is no more than the subject of what its source denies."""
+    """Return whether a summary is no more than the subject of what its source denies."""
     subject = {source.stems[place] for place in scope.subject if source.is_content[place]}
     if not content or not content <= subject:
         return False
@@ -314,13 +314,13 @@ def glued_words(summary: Reading, source: Reading, places: Places) -> tuple[str,
 
 
 def _is_near(source: Reading, name: int, verb: int) -> bool:
-    """Whether a name may be the subject of a verb: in its clause, or before it in its sentence."""
+    """Return whether a name may be a verb's subject: in its clause, or earlier in its sentence."""
     is_before = name < verb and source.sentence[name] == source.sentence[verb]
     return is_before or source.clause[name] == source.clause[verb]
 
 
 def _has_another_subject(source: Reading, name: list[int], verb: list[int]) -> bool:
-    """Whether right before every place of a word another name stands than the one asked for."""
+    """Return whether another name than the one asked for precedes every place of a word."""
     own = {source.stems[i] for i in name}
     for place in verb:
         subject = -1

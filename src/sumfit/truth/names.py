@@ -178,7 +178,7 @@ def other_forms(name: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 16)
 def is_ordinary(folded: str) -> bool:
-    """Whether a word in lower case, or the word that it is a form of, is an ordinary one.
+    """Return whether a word in lower case, or the word that it is a form of, is an ordinary one.
 
     Args:
         folded: The word.

@@ -162,5 +162,5 @@ def _spread(n: int, common: T, others: Iterable[tuple[int, T]]) -> list[T]:
 
 
 def _is_short(word: str) -> bool:
-    """Whether a full stop after a word more often shortens it than ends a sentence."""
+    """Return whether a full stop after a word more often shortens it than ends a sentence."""
     return word.lower() in _NOT_STOPS or (len(word) == 1 and word.isupper() and word != "I")

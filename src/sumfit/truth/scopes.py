@@ -231,7 +231,7 @@ def doubts(reading: Reading) -> Scopes:
 
 
 def keeps_denial(reading: Reading, place: int) -> bool:
-    """Whether a word of a summary says that something is not so.
+    """Return whether a word of a summary says that something is not so.
 
     Args:
         reading: The summary.
@@ -250,7 +250,7 @@ def keeps_denial(reading: Reading, place: int) -> bool:
 
 
 def keeps_doubt(reading: Reading, place: int) -> bool:
-    """Whether a word of a summary, or the mark after it, leaves something open.
+    """Return whether a word of a summary, or the mark after it, leaves something open.
 
     Args:
         reading: The summary.

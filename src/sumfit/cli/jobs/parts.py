@@ -72,7 +72,7 @@ class JobDirectory:
             self._lock = None
 
     def is_begun(self) -> bool:
-        """Whether an earlier run has left anything here."""
+        """Return whether an earlier run has left anything here."""
         return self.path.exists() or self._done_path.exists()
 
     def finished(self) -> set[int]:
@@ -160,12 +160,12 @@ class JobDirectory:
         try:
             before = json.loads(file.read_bytes())
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{file} is damaged; start anew with --restart") from error
+            raise ConfigError(f"{file} is damaged; start over with --restart") from error
         changes = differences(before, json.loads(json.dumps(fingerprint)))
         if changes:
             raise ConfigError(
                 f"{self.path} holds an unfinished job, and {'; '.join(changes)}. Run it as before "
-                "to go on, or start anew with --restart"
+                "to go on, or start over with --restart"
             )
 
 

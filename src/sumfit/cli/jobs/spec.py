@@ -131,7 +131,7 @@ class JobSpec:
 
     def _check_gpus(self) -> None:
         if not 0 <= self.n_gpus < math.inf:
-            raise ConfigError(f"gpus must be a number from 0 on, was {self.n_gpus}")
+            raise ConfigError(f"gpus must be a number of at least 0, was {self.n_gpus}")
         if self.n_gpus and self.engine == "local":
             raise ConfigError(
                 f"gpus are given to the actors of engine 'ray', was {self.n_gpus} with engine "
@@ -259,7 +259,7 @@ def changed_input(spec: JobSpec) -> DataFormatError:
 
 
 def check_free(spec: JobSpec, columns: Iterable[str]) -> None:
-    """Refuse an output whose columns would cover those of the input.
+    """Raise if columns of the output would replace those of the input.
 
     Args:
         spec: The job.

@@ -149,7 +149,7 @@ def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def known_as(rules, state, kind):  # type: ignore[no-untyped-def]
-    """Whether the open atom is allowed as it is, and whether it may become longer (bits 1, 2)."""
+    """Return whether the open atom may end here (bit 1) and whether it may go on (bit 2)."""
     words, depth = rules.words, state[DEPTH]
     if state[IS_WILD]:
         return 2 + int(depth > 0)

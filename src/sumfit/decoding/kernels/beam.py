@@ -17,7 +17,7 @@ from sumfit.decoding.kernels.state import ENTRY, INNER
 
 __all__ = ["Beam", "Found", "grow_beam", "left_out", "start_beam"]
 
-_ZERO: Any = np.int64(0)  # not the constant of Python, for which numba would compile anew
+_ZERO: Any = np.int64(0)  # not a Python constant, for which numba would compile again
 
 
 class Beam(NamedTuple):

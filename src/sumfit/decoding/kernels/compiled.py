@@ -130,7 +130,7 @@ def _taken_from(source: str) -> list[str]:
 
 
 def _is_usable(directory: Path) -> bool:
-    """Whether a directory can be written, and by nobody who may not also write the package."""
+    """Return whether we can write a directory, and nobody else who cannot write the package."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=directory).close()

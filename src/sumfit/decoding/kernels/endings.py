@@ -38,7 +38,7 @@ __all__ = ["closes_nothing", "ending_of_symbol", "ending_of_word", "may_end", "m
 
 @njit(**INNER)
 def may_end(rules, state):  # type: ignore[no-untyped-def]
-    """Whether an output may end in a state whose last atom may close."""
+    """Return whether an output may end in a state whose last atom may close."""
     if state[UTF8] != 0 or state[IS_BARE]:
         return False
     n_required = rules.phrases.required_start.shape[0] - 1
@@ -66,7 +66,7 @@ def ending_of_word(rules, value):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
-    """Whether a closing bracket or double mark has no opening one before it."""
+    """Return whether a closing bracket or double mark has no opening one before it."""
     after = pairs + change
     for _ in range(6):
         if (after & 0xFF) < 0x80 and (after & 0xFF) < (pairs & 0xFF):
@@ -90,7 +90,7 @@ def ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
-    """Whether a byte may come right after another one."""
+    """Return whether a byte may come right after another one."""
     if first >= 128 or second >= 128 or rules.follows[first, second]:
         return True
     past = state[BEFORE_MARK]
@@ -100,7 +100,7 @@ def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def may_stand(rules, before, v):  # type: ignore[no-untyped-def]
-    """Whether punctuation and spaces read as they should if a piece comes next."""
+    """Return whether punctuation and spaces read as they should if a piece comes next."""
     if rules.odd[v]:
         return False
     pieces = rules.pieces

@@ -43,7 +43,7 @@ def leave_left(before, state, starts, joins):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def may_join(rules, state):  # type: ignore[no-untyped-def]
-    """Whether any word or number may begin behind the marks, as far as is known yet."""
+    """Return whether any word or number may begin behind the marks, as far as is known yet."""
     kind = state[LEFT_KIND]
     if kind == 0 or kind == ANY_ATOM or _parts_digits(state):
         return True
@@ -52,7 +52,7 @@ def may_join(rules, state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def is_joined(rules, state, atom):  # type: ignore[no-untyped-def]
-    """Whether the open word or number may stand behind the marks as it is."""
+    """Return whether the open word or number may stand behind the marks as it is."""
     kind = state[LEFT_KIND]
     if kind == 0 or kind == ANY_ATOM or state[IS_WILD]:
         return True
@@ -84,6 +84,6 @@ def may_mark(rules, v, state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _parts_digits(state):  # type: ignore[no-untyped-def]
-    """Whether the marks may stand within a number: 10:30, 1,000, 3.5."""
+    """Return whether the marks may stand within a number: 10:30, 1,000, 3.5."""
     marks = state[MARKS] - 1  # the hash of one byte
     return state[LEFT_KIND] == NUMBER and (marks == COLON or marks == COMMA or marks == PERIOD)

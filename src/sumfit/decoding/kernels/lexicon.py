@@ -48,7 +48,7 @@ def narrow(text, start, low, high, depth, piece, begin, end):  # type: ignore[no
 
 @njit(cache=True, nogil=True)
 def is_word(start, low, high, depth):  # type: ignore[no-untyped-def]
-    """Whether the first word of a prefix range is the prefix itself."""
+    """Return whether the first word of a prefix range is the prefix itself."""
     return low < high and start[low + 1] - start[low] == depth
 
 

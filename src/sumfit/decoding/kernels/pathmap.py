@@ -17,7 +17,7 @@ __all__ = [
     "relaxed_bound",
 ]
 
-_NONE = np.int64(0)  # not the constant of Python, for which numba would compile anew
+_NONE = np.int64(0)  # not a Python constant, for which numba would compile again
 
 
 @njit(cache=True, nogil=True)

@@ -84,7 +84,7 @@ from sumfit.decoding.kernels.state import (
 
 __all__ = ["classify", "is_repeat", "step", "step_once", "step_outside", "step_within"]
 
-# numba compiles a loop anew for every constant of Python that it is called with, not for these
+# numba compiles a loop again for every constant of Python that it is called with, not for these
 _MARK = np.int64(0)  # an atom that is neither word nor number
 _APART = np.bool_(False)  # does not join the open word
 _NONE = np.int64(-1)  # no piece, no place
@@ -92,7 +92,7 @@ _NONE = np.int64(-1)  # no piece, no place
 
 @njit(**INNER)
 def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-def]
-    """Whether the closed atoms and then ``value`` end with the phrase ``phrases[begin:end]``."""
+    """Return whether the closed atoms and ``value`` end with the phrase ``phrases[begin:end]``."""
     n = end - begin
     if phrases[end - 1] != value or state[N_ATOMS] < n - 1:
         return False
@@ -104,7 +104,7 @@ def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-de
 
 @njit(**INNER)
 def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
-    """Whether the last n atoms, ``value`` being the last, occurred before."""
+    """Return whether the last n atoms, ``value`` being the last, occurred before."""
     closed = state[N_ATOMS]
     for end in range(n - 1, closed):  # an earlier n-gram whose last atom has this index
         if state[FIELDS + end] != value:
@@ -121,7 +121,7 @@ def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _stutters(rules, state, value):  # type: ignore[no-untyped-def]
-    """Whether the open word begins with the whole word before it: "Lim limit"."""
+    """Return whether the open word begins with the whole word before it: "Lim limit"."""
     if not state[IS_STUTTER] or state[FOLD_DEPTH] <= state[PAST_DEPTH]:
         return False
     past = state[FIELDS + state[N_ATOMS] - 1]
@@ -159,7 +159,7 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _may_begin(before):  # type: ignore[no-untyped-def]
-    """Whether a word may have a capital because of its place alone."""
+    """Return whether a word may have a capital because of its place alone."""
     last = before[LAST_BYTE]
     if before[N_ATOMS] == 0 or last == ANY_BYTE:
         return True
@@ -171,7 +171,7 @@ def _may_begin(before):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _is_vouched_for(rules, state):  # type: ignore[no-untyped-def]
-    """Whether a word is from the source, or neither a name nor, as far as asked, a number word."""
+    """Return whether a word is from the source, or neither a name nor, if asked, a number word."""
     words, low, depth = rules.words, state[LOW], state[DEPTH]
     if state[IS_WILD] or not (rules.source_names or rules.source_numbers):
         return True
@@ -197,7 +197,7 @@ def _close(state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _is_stop(rules, v):  # type: ignore[no-untyped-def]
-    """Whether a symbol that may end an output holds a full stop."""
+    """Return whether a symbol that may end an output holds a full stop."""
     if rules.pieces.end_action[v] != FULL_STOP:
         return False
     for place in range(rules.pieces.body_start[v], rules.pieces.body_start[v + 1]):
@@ -219,7 +219,7 @@ def _end_action(rules, before, v):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _may_come(rules, before, v, state):  # type: ignore[no-untyped-def]
-    """Whether a piece may come next as far as bytes, marks and writing systems go."""
+    """Return whether a piece may come next as far as bytes, marks and writing systems go."""
     if not decode_piece(rules, state, v):
         return False
     if rules.complete_end and not may_stand(rules, before, v):
@@ -357,7 +357,7 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _goes_on(text, start, low, high, depth, pieces, v, more):  # type: ignore[no-untyped-def]
-    """Whether any of some words that share ``depth`` bytes goes on with one or two pieces."""
+    """Return whether any of the words that share ``depth`` bytes goes on with one or two pieces."""
     begin, end = pieces.body_start[v], pieces.body_start[v + 1]
     low, high = narrow(text, start, low, high, depth, pieces.body, begin, end)
     if more >= 0 and low < high:
@@ -369,7 +369,7 @@ def _goes_on(text, start, low, high, depth, pieces, v, more):  # type: ignore[no
 
 @njit(**INNER)
 def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
-    """Whether some word can go on with piece v, and if ``more`` is a piece, then with that.
+    """Return whether some word can go on with piece v, and if ``more`` is a piece, then with that.
 
     Quickly tells most pieces that `step` would refuse; true for all that it would not.
     """
@@ -395,7 +395,7 @@ def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _none_spells(rules, before, members, group, more, known):  # type: ignore[no-untyped-def]
-    """Whether `_may_spell` is false for all of a group; ``known`` (N, 8) remembers the answers."""
+    """Return whether `_may_spell` is false for a whole group; ``known`` (N, 8) has the answers."""
     v = members[0]
     joins = before[OPEN] == WORD and not rules.pieces.starts[v]
     if not rules.whole_words or rules.pieces.kind[v] != LETTERS or not (joins or more >= 0):
@@ -462,7 +462,7 @@ def step_outside(rules, before, members, group, known, state):  # type: ignore[n
 
 @njit(**INNER)
 def step_within(rules, before, members, group, known, v, state, other):  # type: ignore[no-untyped-def]
-    """Whether a piece may join any of a group; ``state`` and ``other`` are room."""
+    """Return whether a piece may join any of a group; ``state`` and ``other`` are room."""
     if _none_spells(rules, before, members, group, v, known):
         return False
     for member in members:
@@ -482,7 +482,7 @@ def step_once(rules, before, v, state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def is_repeat(rules, state):  # type: ignore[no-untyped-def]
-    """Whether the open word is a content word that occurred before."""
+    """Return whether the open word is a content word that occurred before."""
     if not rules.content_once or state[OPEN] != WORD or state[DEPTH] < 2:
         return False
     for a in range(state[N_ATOMS]):
@@ -493,7 +493,7 @@ def is_repeat(rules, state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _is_banned(phrases, value):  # type: ignore[no-untyped-def]
-    """Whether a word is banned by itself."""
+    """Return whether a word is banned by itself."""
     for p in range(phrases.banned_start.shape[0] - 1):
         begin, end = phrases.banned_start[p], phrases.banned_start[p + 1]
         if end - begin == 1 and phrases.banned[begin] == value:

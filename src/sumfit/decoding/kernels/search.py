@@ -59,9 +59,10 @@ def _start(rules, graph, nodes, progress, high, room):  # type: ignore[no-untype
 
 @njit(**INNER)
 def _finish(nodes, progress, top):  # type: ignore[no-untyped-def]
-    """Enter a finished sequence into the results; whether there are enough.
+    """Enter a finished sequence into the results; return whether there are enough.
 
-    One that leaves the candidates is none; it is the best of all those that do.
+    A sequence with a word outside the candidates is not a result; its score bounds all such
+    sequences.
     """
     if nodes.left[top]:
         _note_outside(progress, nodes.score[top])

@@ -283,7 +283,7 @@ def start_state(state):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def is_in(hashes, value):  # type: ignore[no-untyped-def]
-    """Whether a sorted array holds a value."""
+    """Return whether a sorted array holds a value."""
     first, last = 0, hashes.shape[0]
     while first < last:
         middle = (first + last) // 2

@@ -167,7 +167,7 @@ def _append(prob, least, vertex, value, filled):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def _is_dominated(vertex, value, begin, end, best, prob, w):  # type: ignore[no-untyped-def]
-    """Whether the word that is best where w is most probable is above w everywhere."""
+    """Return whether the word that is best where w is most probable is above w everywhere."""
     top = begin
     for q in range(begin + 1, end):
         if value[q] > value[top]:

@@ -86,7 +86,7 @@ def best_alignment(match: Tensor, link: Tensor, n_vertices: Tensor, n_targets: T
 
 
 def _shape(size: int) -> tuple[bool, dict[str, int]]:
-    """Whether the links of a graph stay in registers, and the shape of a program."""
+    """Return whether the links of a graph stay in registers, and the shape of a program."""
     if size <= _RESIDENT:
         block = max(16, triton.next_power_of_2(size))
         return True, {"DEPTH": 1, "GROUPS": 1, "BLOCK": block, "num_warps": 4 if block <= 64 else 8}

@@ -187,7 +187,7 @@ class ListData:
 
 
 def check_kinds(metas: Sequence[ListMeta], directories: Sequence[str | Path]) -> None:
-    """Refuse lists that no one reranker can serve.
+    """Raise unless one reranker can serve all lists.
 
     Args:
         metas: Where the lists come from.

@@ -94,7 +94,7 @@ def read_start(folder: str | Path) -> PretrainedEncoder:
 
 
 def check_start(network: Reranker, start: PretrainedEncoder, folder: str) -> None:
-    """Refuse a recipe whose network is not that of the reranker it starts from.
+    """Raise unless a recipe's network is that of the reranker it starts from.
 
     Args:
         network: The recipe's network.

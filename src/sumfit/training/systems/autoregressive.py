@@ -70,7 +70,7 @@ class ATSystem(System):
         found = beam_search(
             network,
             torch.from_numpy(batch.source_ids).to(device),
-            # A network that has learnt little does not end by itself, and the rest is cut anyway.
+            # A network that has learned little emits no end, and the rest is cut anyway.
             max_pieces=_PIECES_PER_WORD * max(budgets),
             n_words=torch.tensor(list(budgets), device=device) if is_told else None,
         )
