@@ -17,7 +17,7 @@ __all__ = ["app", "check_subject", "install", "run", "uninstall"]
 
 app = typer.Typer(
     add_completion=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     no_args_is_help=True,
     help="Propose subjects for commits, as a hook of git.",
     context_settings={"help_option_names": ["--help", "-h"]},
