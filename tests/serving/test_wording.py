@@ -30,6 +30,12 @@ SUMMARY = {
     "source_truncated": False,
     "chosen_by": "scorer",
     "rank": 3,
+    "score": 7.0,
+    "choice_score": -2.5,
+    "unfinished": False,
+    "faithful": True,
+    "unsupported": [],
+    "source_selected": None,
 }
 
 
@@ -56,10 +62,10 @@ def badges(**changes: Any) -> list[str]:
 @pytest.mark.parametrize("optimal", [True, False])
 def test_a_scorers_choice_is_called_no_proof(optimal: bool) -> None:
     shown = badges(optimal=optimal, rank=0)
-    assert "chosen by the scorer" in shown
+    assert "chosen by the scorer among the candidates" in shown
     assert "proved best" not in shown
     words = said("certificateOf", optimal=optimal, rank=0)
-    assert words.startswith("Chosen by the model's scorer")
+    assert words.startswith("Chosen by the model\u2019s scorer")
     assert ("it is proved that none scores higher" in words) == optimal
     assert "puts it first as well" in words
 
@@ -83,4 +89,62 @@ def test_what_the_score_chose_has_its_proof() -> None:
 def test_a_reranker_is_named() -> None:
     words = said("certificateOf", chosen_by="mbr")
     assert words.startswith("Chosen by the reranker mbr, among the best")
-    assert said("certificateOf", origin="source").startswith("The text already fits")
+    assert "chosen by mbr among the candidates" in badges(chosen_by="mbr", optimal=True)
+    assert "proved best" not in badges(chosen_by="mbr", optimal=True)
+
+
+@pytest.mark.parametrize("origin", ["source", "cut"])
+def test_words_of_the_text_are_no_proof(origin: str) -> None:
+    own = {"origin": origin, "chosen_by": "graph", "optimal": True, "log_prob": None}
+    assert "proved best" not in badges(**own)
+    assert said("orderOf", **own) == ""
+    assert said("scoreOf", **own) is None
+    words = {"source": "The text fits already and is returned as it is.", "cut": "first words"}
+    assert words[origin] in said("certificateOf", **own)
+
+
+def test_a_score_is_shown_with_its_bonus_for_length() -> None:
+    words = said("numbersOf", chosen_by="graph")
+    assert words == (
+        "25 characters; score 7.00; probability about 1 in 55, and 11.00 for its length"
+    )
+    assert "a bonus for length" in said("orderOf", chosen_by="graph")
+    assert "for its length" not in said("numbersOf", chosen_by="graph", score=-4.0)
+
+
+def test_the_scorers_number_is_shown_where_it_chose() -> None:
+    words = said("numbersOf")
+    assert words == "25 characters; scorer\u2019s number \u22122.50; probability about 1 in 55"
+    assert said("orderOf").startswith("Highest scorer\u2019s number first.")
+    assert said("numbersOf", chosen_by="mbr") == "25 characters; probability about 1 in 55"
+    assert "mbr" in said("orderOf", chosen_by="mbr")
+
+
+def test_what_was_read_and_what_the_rules_found_are_said() -> None:
+    read = {"n_sentences": 12, "of_sentences": 1400, "n_chars": 900, "of_chars": 90000}
+    assert "read 12 of 1,400 sentences" in badges(source_selected=read, source_truncated=True)
+    assert "end of the text not read" in badges(source_truncated=True)
+    assert "search stopped early" in badges(unfinished=True)
+    assert "check it against the text" in badges(faithful=False)
+    found = said("doubtsOf", faithful=False, unsupported=["number not in the source: 7"])
+    assert found == "Rules found: number not in the source: 7."
+    assert said("doubtsOf") == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "can_cut"),
+    [
+        ("infeasible_budget", True),
+        ("nothing_found", True),
+        ("unsupported_script", True),
+        ("empty_input", False),
+        ("unknown_unit", False),
+    ],
+)
+def test_a_problem_has_no_keyword_and_says_what_can_be_done(kind: str, can_cut: bool) -> None:
+    problem = {"message": "no: ask for on_infeasible='cut'", "type": kind, "mayPass": False}
+    shown = said("problemOf", **problem)
+    assert shown["canCut"] == can_cut
+    assert not shown["canRetry"]
+    assert ("on_infeasible" in shown["text"]) == (kind == "unknown_unit")
+    assert said("problemOf", **{**problem, "mayPass": True})["canRetry"]

@@ -21,10 +21,17 @@ _INTRO = (
     '`{"error": {"type", "message", "param", "request_id"}}`. '
     "The machine-readable description is at `/openapi.json`."
 )
+# Hidden until the script that sends it has loaded.
+_TRY = (
+    '<form id="try" class="card" hidden><h2><label for="try-body">Try <code>POST /v1/summarize'
+    '</code></label></h2><textarea id="try-body" rows="4" spellcheck="false"></textarea>'
+    '<p class="row"><button type="submit">Send</button></p>'
+    '<pre id="try-reply" role="status" tabindex="0" aria-label="Reply" hidden></pre></form>'
+)
 
 
 def to_html(openapi: Mapping[str, Any]) -> str:
-    """Write the reference as one page without scripts.
+    """Write the reference as one page, readable without scripts; one tries a request.
 
     Args:
         openapi: The OpenAPI document.
@@ -32,10 +39,11 @@ def to_html(openapi: Mapping[str, Any]) -> str:
     Returns:
         HTML.
     """
-    body: list[str] = []
+    body: list[str] = [_contents(openapi), _TRY]
     for verb, path, operation in _operations(openapi):
         body.append(
-            f'<h2><span class="verb">{verb}</span><code>{escape(path)}</code></h2>'
+            f'<h2 id="{_anchor(verb, path)}"><span class="verb">{verb}</span>'
+            f"<code>{escape(path)}</code></h2>"
             f"<p>{_code(_sentence(operation))}</p>"
         )
         for name in _schema_names(operation):
@@ -51,7 +59,7 @@ def to_html(openapi: Mapping[str, Any]) -> str:
         example = _example(openapi, operation)
         if example:
             body.append(f"<pre><code>{escape(_curl(verb, path, example))}</code></pre>")
-    body.append("<h2>Statuses</h2><table><tbody>")
+    body.append('<h2 id="statuses">Statuses</h2><table><tbody>')
     for status, text in _statuses(openapi):
         body.append(f"<tr><td><code>{status}</code></td><td>{escape(text)}</td></tr>")
     body.append("</tbody></table>")
@@ -59,7 +67,8 @@ def to_html(openapi: Mapping[str, Any]) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<title>sumfit: HTTP API</title><link rel="icon" href="page/icon.svg">'
-        '<link rel="stylesheet" href="page/style.css"></head><body>'
+        '<link rel="stylesheet" href="page/style.css">'
+        '<script type="module" src="page/try.js"></script></head><body>'
         '<header class="top"><div class="brand"><h1>sumfit</h1><p class="tagline">HTTP API</p>'
         '</div><nav aria-label="Site"><a href="./">Page</a> <a href="openapi.json">OpenAPI</a>'
         f'</nav></header><main class="reference"><p>{_code(_INTRO)}</p>{"".join(body)}</main>'
@@ -91,6 +100,22 @@ def to_markdown(openapi: Mapping[str, Any]) -> str:
     lines += ["## Statuses", "", "| status | when |", "| --- | --- |"]
     lines += [f"| {status} | {text} |" for status, text in _statuses(openapi)]
     return "\n".join(lines) + "\n"
+
+
+def _contents(openapi: Mapping[str, Any]) -> str:
+    links = "".join(
+        f'<li><a href="#{_anchor(verb, path)}"><code>{verb} {escape(path)}</code></a>: '
+        f"{escape(operation.get('summary', ''))}</li>"
+        for verb, path, operation in _operations(openapi)
+    )
+    return (
+        f'<nav aria-label="Routes" class="routes"><ul>{links}'
+        '<li><a href="#statuses">Statuses</a></li></ul></nav>'
+    )
+
+
+def _anchor(verb: str, path: str) -> str:
+    return f"{verb.lower()}{path.replace('/', '-')}"
 
 
 def _operations(openapi: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -170,7 +170,8 @@ def _add_graph(router: APIRouter, service: Service) -> None:
         response_model=GraphReply,
         summary="The graph behind a summary",
         description="Vertices with their most probable words, links, and the path of the "
-        "summary that `/v1/summarize` returns for the same options.",
+        "summary that `/v1/summarize` returns for the same options. A text that already fits is "
+        "summarised all the same, as with `keep_short` false, so its path is that of another text.",
     )
     async def graph(request: Request, body: GraphRequest) -> Response:
         options = options_of(body, service)

@@ -1,96 +1,121 @@
 // The page: reads the text and the limit, asks the server, shows what comes back.
+//
+// What is shown always belongs to the question that stands beside it. A question is the body of a request;
+// each change of text, limit, unit, slot or wording makes another one, and what answers the old one is
+// dimmed, and loses Copy, marks, previews and graph, until the new answer is there.
+import { ask, isAbort, ServerProblem } from "./api.js";
+import { RANGES, slotGroups, slotTitle, START, wordingFor } from "./choices.js";
+import { SideBySide } from "./compare.js";
 import { GraphView } from "./graph.js";
 import { SAMPLES } from "./samples.js";
-import { drawSlot } from "./slots.js";
-import { badgesOf, certificateOf, counter, oddsOf, unitName } from "./wording.js";
+import { drawSlot, hasPreview } from "./slots.js";
+import {
+  badgesOf, certificateOf, counter, doubtsOf, limitRule, numbersOf, orderOf, problemOf, unitName, waitOf,
+} from "./wording.js";
 
-const RANGES = {
-  words: [1, 40], chars: [10, 300], bytes: [10, 300], graphemes: [10, 300], cells: [10, 160],
-  tokens: [2, 80], tweet: [20, 280], sms: [20, 160],
-};
-const START = { words: 10, chars: 60, bytes: 60, graphemes: 60, cells: 60, tokens: 16, tweet: 280, sms: 160 };
 const SETTLE_MS = 180;
-const GRID = 24;
+const SLOW_MS = 2500; // after which the page says that it waits, and for how long
+const N_BEST = 6;
+const MIN_LINK_PROB = 0.05;
+const LEAST_MAXIMUM = 1000; // of the box for the limit; more where a slot has more
 
 const $ = (id) => document.getElementById(id);
-const ui = Object.fromEntries(["source", "limit", "limit-number", "unit", "summary", "gauge", "count",
-  "badges", "certificate", "preview", "alternatives", "live", "problem", "elapsed", "copy", "presets",
-  "samples", "source-size", "limit-label", "capitals", "style", "key-form", "key", "theme", "model-name"]
+const ui = Object.fromEntries(["source", "limit", "limit-number", "limit-problem", "unit", "preset", "summary",
+  "summary-card", "facts", "gauge", "count", "badges", "certificate", "preview", "preview-wrap", "others", "order",
+  "alternatives", "live", "problem", "problem-text", "retry", "first-words", "status", "copy", "samples",
+  "source-size", "limit-label", "capitals", "style", "key-form", "key", "theme", "model-name", "graph-card",
+  "graph-note", "graph-body"]
   .map((id) => [id.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), $(id)]));
 const view = new GraphView({
-  svg: $("graph"), scroll: $("graph-scroll"), details: $("vertex"),
+  svg: $("graph"), scroll: $("graph-scroll"), hint: $("graph-scroll-hint"), details: $("vertex"),
   table: $("path-table").tBodies[0], size: $("graph-size"),
 });
-const state = { preset: "", slots: {}, known: new Map(), round: 0, shown: null, settle: 0, abort: null };
+const sideBySide = new SideBySide({
+  card: $("compare-card"), list: $("compare"), form: $("compare-form"), add: $("compare-add"),
+  status: $("compare-status"), ask: askAndWait, copy,
+});
+const state = {
+  slots: {}, limit: 60, isReady: false, cut: false, // cut: take the first words where nothing fits
+  shown: null, // the summary on the page and its text
+  answers: new Map(), // of this text, by question
+  abort: null, settle: 0, slow: 0,
+};
 
-class ServerProblem extends Error {
-  constructor(message, status) {
-    super(message);
-    this.status = status;
-  }
-}
-
-async function ask(path, body, signal) {
-  const headers = { "content-type": "application/json" };
-  const key = sessionStorage.getItem("sumfit-key");
-  if (key) headers.authorization = `Bearer ${key}`;
-  const init = body ? { method: "POST", headers, body: JSON.stringify(body), signal } : { headers, signal };
-  let response;
-  try {
-    response = await fetch(path, init);
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new ServerProblem("The server does not answer. Is it still running?", 0);
-  }
-  const reply = await response.json().catch(() => ({}));
-  if (response.ok) return reply;
-  if (response.status === 401) ui.keyForm.hidden = false;
-  throw new ServerProblem(reply.error?.message ?? `The server answered ${response.status}.`, response.status);
-}
-
-const limit = () => Number(ui.limitNumber.value);
 const unit = () => ui.unit.value;
-const LOW_SLOTS = ["git-subject", "git-subject-hard", "synopsis"]; // where many texts begin in lower case
-const capitals = () => ui.capitals.value || (LOW_SLOTS.includes(state.preset) ? "source" : undefined);
-const style = () => (ui.style.value === "auto" ? state.slots[state.preset]?.style || "auto" : ui.style.value);
-const wording = () => ({ capitalization: capitals(), style: style() });
-const lengthOptions = () => ({ unit: unit(), max_length: limit(), ...wording() });
+const wishes = () => ({ style: ui.style.value, capitals: ui.capitals.value });
+const question = () => ({
+  text: ui.source.value, unit: unit(), max_length: state.limit,
+  ...wordingFor(ui.preset.value, state.slots, wishes()), ...(state.cut ? { on_infeasible: "cut" } : {}),
+});
 
-function setLimit(value) {
-  const [low, high] = RANGES[unit()] ?? [1, 300];
-  ui.limit.min = low;
-  ui.limit.max = Math.max(high, value);
-  ui.limit.value = value;
-  ui.limitNumber.value = value;
-  const words = `${value} ${unitName(unit(), value)}`;
-  ui.limitLabel.textContent = `At most ${words}`;
-  ui.limit.setAttribute("aria-valuetext", words);
-}
+// --- waiting ---------------------------------------------------------------------------------------------
 
-// A summary of the best score for at most L with length l has it for every limit from l to L as well;
-// what a scorer chose among the candidates of one limit holds for that limit alone.
-function remember(summary) {
-  if (summary.error) return;
-  const isBest = summary.optimal && summary.chosen_by === "graph";
-  const low = isBest || summary.origin === "source" ? summary.length : summary.limit;
-  for (let at = low; at <= summary.limit; at += 1) {
-    state.known.set(`${summary.unit} ${at}`, { ...summary, limit: at });
+async function askAndWait(path, body, signal) {
+  const onWait = (problem) => {
+    const words = waitOf(problem);
+    stopClock();
+    ui.status.textContent = words;
+    if (ui.live.textContent !== words) ui.live.textContent = words;
+  };
+  try {
+    return await ask(path, body, { signal, onWait });
+  } catch (error) {
+    if (error.status === 401) ui.keyForm.hidden = false;
+    throw error;
   }
 }
 
-function forget() {
-  state.known.clear();
-  state.round += 1;
+function startClock() {
+  stopClock();
+  const start = performance.now();
+  ui.status.textContent = "Working …";
+  state.slow = setInterval(() => {
+    const passed = performance.now() - start;
+    if (passed < SLOW_MS) return;
+    ui.status.textContent = `Still waiting for the server: ${Math.round(passed / 1000)} s`;
+    const words = "Still waiting for the server.";
+    if (ui.live.textContent !== words) ui.live.textContent = words;
+  }, 500);
+}
+
+function stopClock() {
+  clearInterval(state.slow);
+}
+
+// --- showing ---------------------------------------------------------------------------------------------
+
+function setBusy(isBusy) {
+  ui.summaryCard.classList.toggle("old", isBusy);
+  ui.summaryCard.setAttribute("aria-busy", String(isBusy));
+}
+
+// The answer on the page is to another question. With another text nothing of it is left.
+function age() {
+  ui.copy.disabled = true;
+  ui.problem.hidden = true;
+  if (!state.shown || state.shown.text !== ui.source.value) {
+    state.shown = null;
+    ui.facts.hidden = true;
+    ui.summary.textContent = "…";
+    ui.summary.classList.add("empty");
+  }
+  setBusy(true);
+  ui.graphCard.classList.add("old");
+  ui.graphCard.setAttribute("aria-busy", "true");
+  view.clear();
 }
 
 function show(summary) {
-  state.shown = summary;
+  state.shown = { summary, text: ui.source.value };
+  stopClock();
+  setBusy(false);
   ui.problem.hidden = true;
+  ui.facts.hidden = false;
   ui.summary.textContent = summary.text;
   ui.summary.classList.remove("empty");
   ui.gauge.style.width = `${Math.min(100, (100 * summary.length) / Math.max(1, summary.limit))}%`;
   ui.count.textContent = counter(summary);
-  ui.certificate.textContent = certificateOf(summary);
+  ui.certificate.textContent = [certificateOf(summary), doubtsOf(summary)].filter(Boolean).join(" ");
   ui.copy.disabled = false;
   ui.badges.replaceChildren(...badgesOf(summary).map(({ text, good }) => {
     const item = document.createElement("li");
@@ -98,114 +123,167 @@ function show(summary) {
     if (!good) item.className = "caution";
     return item;
   }));
-  drawSlot(ui.preview, state.preset, summary.text, ui.source.value);
+  ui.previewWrap.hidden = !hasPreview(ui.preset.value);
+  if (!ui.previewWrap.hidden) drawSlot(ui.preview, ui.preset.value, summary.text, ui.source.value);
+  showAlternatives(summary);
 }
 
 function showAlternatives(summary) {
   const others = summary.alternatives ?? [];
+  ui.others.hidden = !others.length;
+  ui.order.textContent = orderOf(summary);
   ui.alternatives.replaceChildren(...others.map((other) => {
     const item = document.createElement("li");
     item.dir = "auto";
-    const odds = other.log_prob === null ? "" : `, ${oddsOf(other.log_prob)}`;
     const hint = document.createElement("span");
     hint.className = "hint";
-    hint.textContent = `${other.length} ${unitName(other.unit, other.length)}${odds}`;
+    hint.dir = "ltr";
+    hint.textContent = numbersOf(other, summary.chosen_by);
     item.append(`${other.text} `, hint);
     return item;
   }));
-  if (!others.length) {
-    const none = document.createElement("li");
-    none.className = "none";
-    none.textContent = summary.origin === "source" ? "None needed." : "None.";
-    ui.alternatives.append(none);
-  }
 }
 
-function showNothing(message, isProblem) {
+function showEmpty(message) {
+  stopClock();
   state.shown = null;
-  ui.problem.hidden = !isProblem;
-  ui.problem.textContent = isProblem ? message : "";
-  ui.summary.textContent = isProblem ? "No summary." : message;
-  ui.summary.classList.add("empty");
-  ui.gauge.style.width = "0";
-  for (const place of [ui.count, ui.certificate, ui.elapsed, ui.live]) place.textContent = "";
-  for (const place of [ui.badges, ui.alternatives, ui.preview]) place.replaceChildren();
+  setBusy(false);
   ui.copy.disabled = true;
+  ui.facts.hidden = true;
+  ui.problem.hidden = true;
+  ui.summary.textContent = message;
+  ui.summary.classList.add("empty");
+  ui.status.textContent = "";
+  ui.live.textContent = "";
   view.clear();
+  ui.graphCard.hidden = true;
+  sideBySide.hide();
 }
 
-// Shows what is known at once and fetches the rest when the hand comes to rest.
+function showProblem(error) {
+  const { text, canCut, canRetry } = problemOf(error);
+  showEmpty("No summary.");
+  ui.problemText.textContent = text;
+  ui.retry.hidden = !canRetry;
+  ui.firstWords.hidden = !canCut || state.cut;
+  ui.problem.hidden = false;
+}
+
+function showGraph(graph, summary) {
+  ui.graphCard.hidden = false;
+  ui.graphCard.classList.remove("old");
+  ui.graphCard.setAttribute("aria-busy", "false");
+  ui.graphBody.hidden = !graph;
+  ui.graphNote.hidden = Boolean(graph);
+  if (graph) view.show(graph);
+  else if (summary.origin === "source") ui.graphNote.textContent = "The text fits already: nothing was searched, and there is no path to draw.";
+  else if (summary.origin === "cut") ui.graphNote.textContent = "These are the text\u2019s own first words: the search found no path to draw.";
+  else ui.graphNote.textContent = "The graph could not be fetched.";
+}
+
+// --- asking ----------------------------------------------------------------------------------------------
+
+// Something changed: what is shown is old at once, until there is an answer to the new question.
 function update({ now = false } = {}) {
-  const text = ui.source.value;
   clearTimeout(state.settle);
-  if (!text.trim()) {
-    state.abort?.abort();
-    showNothing("Your summary appears here.", false);
+  state.abort?.abort();
+  stopClock();
+  if (!ui.source.value.trim()) {
+    showEmpty("Your summary appears here.");
     return;
   }
-  const known = state.known.get(`${unit()} ${limit()}`);
-  if (known) show(known);
-  state.settle = setTimeout(fetchAll, now ? 0 : known ? SETTLE_MS : 40);
+  age();
+  if (!state.isReady) return; // the text is asked for once the server has said what it offers
+  ui.status.textContent = "Working …";
+  const isKnown = state.answers.has(JSON.stringify(question()));
+  state.settle = setTimeout(fetchAll, now || isKnown ? 0 : SETTLE_MS);
 }
 
 async function fetchAll() {
-  state.abort?.abort();
   const { signal } = (state.abort = new AbortController());
-  const round = state.round;
-  const text = ui.source.value;
-  const body = { text, ...lengthOptions(), n_best: 6 };
+  const body = question();
+  const key = JSON.stringify(body);
+  startClock();
   try {
     const start = performance.now();
-    const summary = await ask("v1/summarize", body, signal);
-    if (round !== state.round) return;
-    ui.elapsed.textContent = `${Math.round(performance.now() - start)} ms`;
-    remember(summary);
+    const known = state.answers.get(key);
+    const summary = known ?? await askAndWait("v1/summarize", { ...body, n_best: N_BEST }, signal);
+    if (signal.aborted) return;
+    state.answers.set(key, summary);
     show(summary);
-    showAlternatives(summary);
+    ui.status.textContent = known ? "" : `answered in ${((performance.now() - start) / 1000).toFixed(1)} s`;
     ui.live.textContent = `${counter(summary)}: ${summary.text}`;
-    const graph = await ask("v1/graph", { text, ...lengthOptions(), min_link_prob: 0.05 }, signal);
-    if (round !== state.round) return;
-    view.show(graph);
-    await lookAround(text, round, signal);
+    await sideBySide.fetch({ text: body.text, ...wishes(), cut: state.cut, signal });
+    if (!signal.aborted) await fetchGraph(body, summary, signal);
   } catch (error) {
-    if (error.name === "AbortError" || round !== state.round) return;
-    showNothing(error.message, true);
+    if (isAbort(error) || signal.aborted) return;
+    if (!(error instanceof ServerProblem)) throw error;
+    showProblem(error);
   }
 }
 
-// One forward pass gives every limit: a coarse grid first, then what it leaves open.
-async function lookAround(text, round, signal) {
+async function fetchGraph(body, summary, signal) {
+  let graph = null;
+  if (summary.origin === "model") {
+    try {
+      graph = await askAndWait("v1/graph", { ...body, min_link_prob: MIN_LINK_PROB }, signal);
+    } catch (error) {
+      if (isAbort(error)) throw error; // the summary stands without its graph
+    }
+  }
+  if (!signal.aborted) showGraph(graph, summary);
+}
+
+// --- choosing --------------------------------------------------------------------------------------------
+
+function setLimit(value) {
   const [low, high] = RANGES[unit()] ?? [1, 300];
-  const missing = () => {
-    const limits = [];
-    for (let at = low; at <= high; at += 1) if (!state.known.has(`${unit()} ${at}`)) limits.push(at);
-    return limits;
-  };
-  for (let pass = 0; pass < 3; pass += 1) {
-    const open = missing();
-    if (!open.length) return;
-    const stride = Math.ceil(open.length / GRID);
-    const limits = open.filter((_, at) => at % stride === stride - 1);
-    const reply = await ask("v1/summarize", { text, unit: unit(), limits, ...wording() }, signal).catch((error) => {
-      if (error.name === "AbortError") throw error;
-      return { summaries: [] };
-    });
-    if (round !== state.round) return;
-    reply.summaries.forEach(remember);
-  }
+  state.limit = value;
+  ui.limit.min = Math.min(low, value);
+  ui.limit.max = Math.max(high, value);
+  ui.limit.value = value;
+  ui.limitNumber.value = value;
+  const words = `${value} ${unitName(unit(), value)}`;
+  ui.limitLabel.textContent = `At most ${words}`;
+  ui.limit.setAttribute("aria-valuetext", words);
+  sayLimitProblem("");
 }
 
-function choosePreset(name, presets) {
-  const before = JSON.stringify(wording());
-  state.preset = name;
-  if (JSON.stringify(wording()) !== before) forget();
-  if (name && presets[name]) {
-    const slot = presets[name];
+function sayLimitProblem(words) {
+  ui.limitProblem.textContent = words;
+  if (words) ui.limitNumber.setAttribute("aria-invalid", "true");
+  else ui.limitNumber.removeAttribute("aria-invalid");
+}
+
+// A limit that the slot does not have is a limit of one's own.
+function leaveSlot() {
+  const slot = state.slots[ui.preset.value];
+  if (slot && (slot.unit !== unit() || slot.limit !== state.limit)) ui.preset.value = "";
+}
+
+function onLimitNumber() {
+  const box = ui.limitNumber;
+  if (box.value === "" || !box.checkValidity()) {
+    const rule = limitRule(Number(box.min), Number(box.max));
+    sayLimitProblem(`${rule}; ${state.limit} stays the limit.`);
+    return;
+  }
+  if (Number(box.value) === state.limit) {
+    sayLimitProblem("");
+    return;
+  }
+  setLimit(Number(box.value));
+  leaveSlot();
+  update();
+}
+
+function choosePreset() {
+  const slot = state.slots[ui.preset.value];
+  if (slot) {
     ensureUnit(slot.unit);
     ui.unit.value = slot.unit;
     setLimit(slot.limit);
   }
-  if (state.shown) drawSlot(ui.preview, state.preset, state.shown.text, ui.source.value);
   update({ now: true });
 }
 
@@ -214,44 +292,13 @@ function ensureUnit(name) {
   ui.unit.append(new Option(unitName(name), name));
 }
 
-function chip(name, label, presets) {
-  const wrap = document.createElement("label");
-  wrap.className = "chip";
-  const input = document.createElement("input");
-  Object.assign(input, { type: "radio", name: "preset", value: name, checked: name === "" });
-  input.addEventListener("change", () => choosePreset(name, presets));
-  wrap.append(input, label);
-  return wrap;
-}
-
-function title(name) {
-  const words = name.replaceAll("-", " ").replace("seo", "SEO").replace("sms", "SMS");
-  return words[0].toUpperCase() + words.slice(1);
-}
-
-async function loadModel() {
-  const model = await ask("v1/model");
-  ui.unit.replaceChildren(...Object.keys(model.units).map((name) => new Option(unitName(name), name)));
-  ui.unit.value = "chars";
-  state.slots = model.presets;
-  ui.style.replaceChildren(new Option("As the slot or text asks", "auto"),
-    ...(model.styles ?? []).map((name) => new Option(title(name), name)));
-  ui.style.parentElement.hidden = !model.styles?.length;
-  const slots = Object.keys(model.presets);
-  ui.presets.replaceChildren(chip("", "Free", model.presets),
-    ...slots.map((name) => chip(name, title(name), model.presets)));
-  ui.modelName.textContent = `Model: ${model.name}, sumfit ${model.version}.`;
-  setLimit(START.chars);
-}
-
-function sizeOf(text) {
-  const words = text.trim() ? text.trim().split(/\s+/u).length : 0;
-  ui.sourceSize.textContent = text ? `${words.toLocaleString("en")} words` : "";
-}
-
 function onText(event) {
-  sizeOf(ui.source.value);
-  forget();
+  const text = ui.source.value;
+  const words = text.trim() ? text.trim().split(/\s+/u).length : 0;
+  ui.sourceSize.textContent = text ? `${words.toLocaleString("en")} ${words === 1 ? "word" : "words"}` : "";
+  state.answers.clear();
+  state.cut = false;
+  sideBySide.age();
   update({ now: event?.inputType === "insertFromPaste" });
 }
 
@@ -264,30 +311,40 @@ function setTheme(theme) {
   localStorage.setItem("sumfit-theme", theme);
 }
 
-async function copy() {
+async function copy(text, button, place) {
   try {
-    await navigator.clipboard.writeText(state.shown.text);
-    ui.copy.textContent = "Copied";
-  } catch {
-    getSelection().selectAllChildren(ui.summary);
-    ui.copy.textContent = "Selected";
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch { // a page without TLS may not write to the clipboard
+    getSelection().selectAllChildren(place);
+    button.textContent = "Selected";
   }
-  setTimeout(() => { ui.copy.textContent = "Copy"; }, 1500);
+  ui.live.textContent = button.textContent === "Copied" ? "Copied." : "Selected; copy it with the keyboard.";
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
 }
 
 function listen() {
   ui.source.addEventListener("input", onText);
-  ui.limit.addEventListener("input", () => { setLimit(Number(ui.limit.value)); update(); });
-  ui.limitNumber.addEventListener("input", () => {
-    if (!ui.limitNumber.checkValidity() || ui.limitNumber.value === "") return;
-    setLimit(limit());
-    update();
+  ui.limit.addEventListener("input", () => { setLimit(Number(ui.limit.value)); leaveSlot(); update(); });
+  ui.limitNumber.addEventListener("input", onLimitNumber);
+  ui.limitNumber.addEventListener("blur", () => setLimit(state.limit));
+  ui.unit.addEventListener("change", () => {
+    setLimit(START[unit()] ?? 60);
+    leaveSlot();
+    update({ now: true });
   });
-  ui.unit.addEventListener("change", () => { setLimit(START[unit()] ?? 60); update({ now: true }); });
+  ui.preset.addEventListener("change", choosePreset);
   for (const choice of [ui.capitals, ui.style]) {
-    choice.addEventListener("change", () => { forget(); update({ now: true }); });
+    choice.addEventListener("change", () => { sideBySide.age(); update({ now: true }); });
   }
-  ui.copy.addEventListener("click", copy);
+  ui.copy.addEventListener("click", () => copy(state.shown.summary.text, ui.copy, ui.summary));
+  ui.retry.addEventListener("click", () => (state.isReady ? update({ now: true }) : begin()));
+  ui.firstWords.addEventListener("click", () => {
+    state.cut = true;
+    sideBySide.age();
+    update({ now: true });
+    ui.summaryCard.focus();
+  });
   ui.theme.addEventListener("click", () => {
     const names = Object.keys(THEMES);
     const now = names.indexOf(localStorage.getItem("sumfit-theme") ?? "auto");
@@ -308,12 +365,41 @@ function listen() {
   }));
 }
 
+function option(name) {
+  const { limit, unit: own } = state.slots[name];
+  return new Option(`${slotTitle(name)} (${limit.toLocaleString("en")} ${unitName(own, limit)})`, name);
+}
+
+async function loadModel() {
+  const model = await askAndWait("v1/model");
+  state.slots = model.presets;
+  ui.unit.replaceChildren(...Object.keys(model.units).map((name) => new Option(unitName(name), name)));
+  ui.unit.value = "chars";
+  ui.style.replaceChildren(ui.style.options[0],
+    ...(model.styles ?? []).map((name) => new Option(slotTitle(name), name)));
+  ui.style.parentElement.hidden = !model.styles?.length;
+  ui.preset.replaceChildren(ui.preset.options[0], ...slotGroups(Object.keys(model.presets)).map(([group, names]) => {
+    const part = document.createElement("optgroup");
+    part.label = group;
+    part.append(...names.map(option));
+    return part;
+  }));
+  ui.limitNumber.max = Math.max(LEAST_MAXIMUM, ...Object.values(model.presets).map((slot) => slot.limit));
+  ui.modelName.textContent = `Model: ${model.name}, sumfit ${model.version}.`;
+  sideBySide.offer(model.presets);
+  setLimit(START.chars);
+  state.isReady = true;
+}
+
 async function begin() {
+  startClock();
   try {
     await loadModel();
     if (ui.source.value.trim()) onText();
+    else showEmpty("Your summary appears here.");
   } catch (error) {
-    showNothing(error.message, true);
+    if (!(error instanceof ServerProblem)) throw error;
+    showProblem(error);
   }
 }
 
