@@ -73,7 +73,7 @@ def running(
     try:
         if is_ready:
             wait_until(
-                lambda: httpx.get(f"{url}/readyz", trust_env=False).status_code == 200, seconds=120
+                lambda: httpx.get(f"{url}/readyz", trust_env=False).status_code == 200, seconds=400
             )
         yield url
     finally:

@@ -155,19 +155,22 @@ def change_replies(page: Any, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 class Held:
-    """Requests of a page for one path, answered when the test says so."""
+    """Requests of a page for summaries, answered when the test says so."""
 
-    def __init__(self, page: Any, path: str = "**/v1/summarize") -> None:
+    def __init__(self, page: Any) -> None:
         self.routes: list[Any] = []
-        self._page, self._path = page, path
-        page.route(path, self._keep)
+        self._is_holding = True
+        page.route("**/v1/summarize", self._keep)
 
     def _keep(self, route: Any) -> None:
-        self.routes.append(route)
+        if self._is_holding:
+            self.routes.append(route)
+        else:
+            route.continue_()
 
     def release(self) -> None:
         """Answer them, and all that come later."""
-        self._page.unroute(self._path)
+        self._is_holding = False
         for route in self.routes:
             route.continue_()
 
