@@ -325,17 +325,19 @@ def test_a_limit_that_is_none_is_said_beside_the_box(page: Any, value: str) -> N
 def test_slots_stand_side_by_side(page: Any, server_summarizer: Summarizer) -> None:
     paste(page, TEXT)
     page.wait_for_selector("#compare-card[aria-busy=false]")
-    names = ["seo-title", "push", "git-subject", "tweet"]
+    fit = server_summarizer
+    expected = {
+        "seo-title": (".title", fit(TEXT, preset="seo-title")),
+        "push": (".slot-push .body", fit(TEXT, preset="push")),
+        "git-subject": (".line", fit(TEXT, preset="git-subject", capitalization="source")),
+        "tweet": (".slot-post .body", fit(TEXT, preset="tweet")),
+    }
     cards = page.locator("#compare > li")
-    assert [card.get_attribute("data-slot") for card in cards.all()] == names
-    for name, place in zip(
-        names, (".title", ".slot-push .body", ".line", ".slot-post .body"), strict=True
-    ):
-        capitals = "source" if name == "git-subject" else None
-        expected = server_summarizer(TEXT, preset=name, capitalization=capitals)
+    assert [card.get_attribute("data-slot") for card in cards.all()] == list(expected)
+    for name, (place, summary) in expected.items():
         card = page.locator(f"#compare [data-slot={name}]")
-        assert card.locator(place).inner_text().removeprefix("4f2a91c ") == expected.text
-        assert card.locator(".count").inner_text().startswith(f"{expected.length} of ")
+        assert card.locator(place).inner_text().removeprefix("4f2a91c ") == summary.text
+        assert card.locator(".count").inner_text().startswith(f"{summary.length} of ")
     page.get_by_label("Another slot").select_option("email-subject")
     page.get_by_role("button", name="Add", exact=True).press("Enter")
     mail = page.locator("#compare [data-slot=email-subject] .subject")

@@ -9,6 +9,7 @@ const UNIT_WORDS = {
   tokens: ["token", "tokens"],
   tweet: ["X character", "X characters"],
   mastodon: ["Mastodon character", "Mastodon characters"],
+  utf16: ["UTF-16 unit", "UTF-16 units"],
   sms: ["message septet", "message septets"],
 };
 
