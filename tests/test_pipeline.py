@@ -246,17 +246,6 @@ def test_mbr_returns_a_candidate_and_says_which(fit: Summarizer, texts: tuple[st
     assert all((one.gap == 0) == one.optimal for one in (chosen, *chosen.alternatives))
 
 
-def test_mbr_over_a_list_returns_a_candidate_and_says_which(
-    fit: Summarizer, texts: tuple[str, ...]
-) -> None:
-    plain = fit(texts[0], max_chars=40, n_best=50, near_doubles=True)
-    chosen = fit(texts[0], max_chars=40, rerank="mbr-nbest")
-    candidates = [plain, *plain.alternatives]
-    assert chosen.text == candidates[chosen.rank].text
-    assert math.isclose(chosen.log_prob, candidates[chosen.rank].log_prob, abs_tol=1e-9)
-    assert chosen.timings["rerank"] > 0
-
-
 class Backwards:
     """Ranks hypotheses of a graph from the last to the first."""
 
@@ -539,19 +528,18 @@ def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, 
         (
             {"max_chars": 60, "rerank": "nowhere"},
             ConfigError,
-            "rerank must be 'mbr', 'mbr-nbest', 'neural' or the directory of a trained reranker, "
-            "was 'nowhere'",
+            "rerank must be 'mbr', 'neural' or the directory of a trained reranker, was 'nowhere'",
         ),
         (
-            {"max_chars": 60, "rerank": "MBR-best"},
+            {"max_chars": 60, "rerank": "MBRR"},
             ConfigError,
-            "rerank must be 'mbr', 'mbr-nbest', 'neural' or the directory of a trained reranker, "
-            "was 'MBR-best'; did you mean 'mbr-nbest'?",
+            "rerank must be 'mbr', 'neural' or the directory of a trained reranker, "
+            "was 'MBRR'; did you mean 'mbr'?",
         ),
         (
             {"max_chars": 60, "rerank": 3},
             ConfigError,
-            "rerank must be 'mbr', 'mbr-nbest', 'neural' or a Reranker",
+            "rerank must be 'mbr', 'neural' or a Reranker",
         ),
         ({"max_chars": 60, "on_error": "ignore"}, ConfigError, "on_error must be 'raise' or"),
         ({"max_chars": 60, "time_limit_s": 0}, ConfigError, "time_limit_s must be above 0 seconds"),

@@ -1,8 +1,7 @@
-"""Minimum Bayes risk against plain loops, and its laws."""
+"""Agreement of candidates against plain loops, and its laws."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections import Counter
@@ -14,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumfit.errors import ConfigError, InputError
-from sumfit.hypothesis import Hypothesis
-from sumfit.rerank import MBRReranker, Reranker, get_reranker, mbr_order, tune
+from sumfit.rerank import get_reranker
 from sumfit.rerank.mbr import (
     _encode,
     _lcs_by_bits,
@@ -62,24 +60,11 @@ def test_gains_are_those_of_a_plain_loop(metric: str, candidates: list[list[str]
     np.testing.assert_allclose(ours, expected, atol=1e-7)
 
 
-@given(candidates=LISTS, data=st.data())
-def test_the_order_is_that_of_a_plain_loop(
-    candidates: list[list[str]], data: st.DataObject
-) -> None:
-    n = len(candidates)
-    logs = data.draw(st.lists(st.floats(-30, 0), min_size=n, max_size=n))
-    temperature = data.draw(st.sampled_from([0.5, 1.0, 3.0]))
-    result = mbr_order(candidates, logs, temperature=temperature)
+@given(logs=st.lists(st.floats(-30, 0), min_size=1), temperature=st.sampled_from([0.5, 1.0, 3.0]))
+def test_the_posterior_is_a_softmax(logs: list[float], temperature: float) -> None:
     weights = [math.exp((value - max(logs)) / temperature) for value in logs]
-    gains = [
-        sum(w * plain_gain(one, two, "rouge") for w, two in zip(weights, candidates, strict=True))
-        / sum(weights)
-        for one in candidates
-    ]
-    np.testing.assert_allclose(result.gains, gains, atol=1e-7)
-    assert sorted(result.order) == list(range(n))
-    ordered = [gains[i] for i in result.order]
-    assert all(a >= b - 1e-9 for a, b in itertools.pairwise(ordered))
+    expected = np.array(weights) / sum(weights)
+    np.testing.assert_allclose(posterior(logs, temperature=temperature), expected, atol=1e-12)
 
 
 @given(candidates=st.lists(WORDS, min_size=1, max_size=6))
@@ -108,132 +93,57 @@ def test_long_candidates_are_exact_around_the_word_size(length: int) -> None:
     assert gains[0, 1] == pytest.approx(rest + table[-1, -1] / length / 3)
 
 
-def test_the_consensus_wins_over_the_most_probable_outlier() -> None:
+def test_candidates_that_agree_have_the_greatest_gain() -> None:
     candidates = ["x y z", "storm hits coast", "storm hits the coast", "big storm hits coast"]
-    logs = np.log([0.3, 0.25, 0.23, 0.22])
-    result = mbr_order([text.split() for text in candidates], logs, temperature=1.0)
-    assert result.order[0] == 1
-    assert result.order[-1] == 0
+    weights = posterior(np.log([0.3, 0.25, 0.23, 0.22]), temperature=1.0)
+    gains = pairwise_gains([text.split() for text in candidates]) @ weights
+    assert np.argsort(-gains).tolist()[0] == 1
+    assert gains.argmin() == 0
 
 
-def test_a_cold_posterior_keeps_the_most_probable_first() -> None:
-    candidates = ["x y z", "storm hits coast", "storm hits the coast"]
-    result = mbr_order([text.split() for text in candidates], [-1.0, -2.0, -2.1], temperature=0.01)
-    assert result.order[0] == 0
-
-
-def test_equal_candidates_keep_their_order() -> None:
-    assert mbr_order([["a", "b"]] * 4, [-4.0, -3.0, -2.0, -1.0]).order == (0, 1, 2, 3)
-
-
-def test_one_and_no_candidate() -> None:
-    assert mbr_order([["a"]], [-3.0]).order == (0,)
-    assert mbr_order([], []).order == ()
-
-
-def test_candidates_without_words_are_ordered_last_not_refused() -> None:
-    assert mbr_order([[], ["a", "b"], []], [-1.0, -1.0, -1.0]).order == (1, 0, 2)
+def test_a_candidate_without_words_gains_nothing() -> None:
+    gains = pairwise_gains([[], ["a", "b"], []])
+    assert gains.sum() == gains[1, 1] == 1
 
 
 def test_an_impossible_candidate_has_no_vote() -> None:
-    with_it = mbr_order([["a"], ["b"], ["b"]], [-1.0, -2.0, -math.inf])
-    assert with_it.order[0] == 0
-    assert with_it.gains[1] == with_it.gains[2]
+    assert posterior([-1.0, -2.0, -math.inf], temperature=1.0)[2] == 0
 
 
 @pytest.mark.parametrize(
     ("logs", "message"),
     [
-        ([-1.0], "there are 2 candidates but 1 log-probabilities"),
         ([-1.0, math.nan], "log-probability of candidate 2 is NaN"),
         ([-math.inf, -math.inf], "no candidate has a finite log-probability"),
     ],
 )
 def test_unusable_log_probabilities_are_named(logs: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        mbr_order([["a"], ["b"]], logs)
+        posterior(logs, temperature=1.0)
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan, math.inf])
 def test_a_temperature_must_be_positive(temperature: float) -> None:
     with pytest.raises(ConfigError, match=f"above 0 and finite, was {temperature}"):
         posterior([-1.0], temperature=temperature)
-    with pytest.raises(ConfigError, match="above 0 and finite"):
-        MBRReranker(temperature=temperature)
 
 
 def test_unknown_metric_and_reranker_are_named() -> None:
     with pytest.raises(ConfigError, match=r"metric must be one of \['ngrams', 'rouge'\], was 'x'"):
         pairwise_gains([["a"]], metric="x")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"rerank must be 'mbr', 'mbr-nbest', .*, was 'best'"):
+    with pytest.raises(ConfigError, match=r"rerank must be 'mbr', 'neural' or .*, was 'best'"):
         get_reranker("best")
-    with pytest.raises(ConfigError, match="n_candidates must be at least 1, was 0"):
-        MBRReranker(n_candidates=0)
-
-
-def test_the_reranker_orders_texts_as_the_function_does() -> None:
-    texts = ["X y z!", "Storm hits coast", "Storm hits the coast"]
-    nbest = [Hypothesis((i,), log_prob, log_prob, 1) for i, log_prob in enumerate([-1, -1.2, -1.3])]
-    reranker = get_reranker("mbr-nbest", mbr_temperature=1.0)
-    assert isinstance(reranker, Reranker)
-    expected = mbr_order(
-        [t.lower().strip("!").split() for t in texts], [-1, -1.2, -1.3], temperature=1
-    )
-    assert tuple(reranker.rerank("source", texts, nbest)) == expected.order
-    assert get_reranker(reranker) is reranker
-
-
-def test_candidates_vote_by_their_score_not_by_their_probability() -> None:
-    texts = ["Storm", "Storm hits the northern coast", "Storm hits northern coast towns"]
-    log_probs, bonus = [-1.0, -9.0, -9.5], 2.0
-    nbest = [
-        Hypothesis((i,), log_prob, log_prob + bonus * len(text.split()), 1)
-        for i, (text, log_prob) in enumerate(zip(texts, log_probs, strict=True))
-    ]
-    words = [text.lower().split() for text in texts]
-    assert mbr_order(words, log_probs, temperature=1).order[0] == 0
-    assert get_reranker("mbr-nbest", mbr_temperature=1.0).rerank("source", texts, nbest)[0] == 1
-
-
-def test_tuning_finds_the_setting_that_scores_best() -> None:
-    consensus = ["x y", "a b c", "a b d", "a b e"]
-    candidates = [[text.split() for text in consensus]] * 3
-    logs = [[-1.0, -1.5, -1.6, -1.7]] * 3
-    scores = [[0.0, 80.0, 10.0, 10.0]] * 3
-    points = tune(candidates, logs, scores, temperatures=(0.1, 2.0), sizes=(1, 4))
-    assert (points[0].temperature, points[0].n_candidates, points[0].score) == (2.0, 4, 80.0)
-    assert points[-1].score == 0
-    assert len(points) == 4
-
-
-def test_tuning_agrees_with_choosing_item_by_item() -> None:
-    candidates = [[list("abc"), list("abd"), list("xy")], [list("pq"), list("pqr"), list("z")]]
-    logs = [[-1.0, -2.0, -3.0], [-2.0, -2.5, -2.6]]
-    scores = [[1.0, 2.0, 3.0], [5.0, 7.0, 11.0]]
-    for point in tune(candidates, logs, scores, temperatures=(1.0, 5.0), sizes=(2, 9)):
-        size = point.n_candidates
-        chosen = [
-            values[mbr_order(words[:size], log[:size], temperature=point.temperature).order[0]]
-            for words, log, values in zip(candidates, logs, scores, strict=True)
-        ]
-        assert point.score == pytest.approx(np.mean(chosen))
-
-
-def test_tuning_needs_whole_items() -> None:
-    with pytest.raises(InputError, match="nothing to tune on"):
-        tune([], [], [])
-    with pytest.raises(InputError, match=r"item 1 has 1 candidates, 2 log-prob.* and 1 scores"):
-        tune([[["a"]]], [[-1.0, -2.0]], [[1.0]])
+    with pytest.raises(ConfigError, match=r"'mbr-nbest' has been removed; use rerank='mbr'"):
+        get_reranker("mbr-nbest")
 
 
 def test_fifty_headlines_take_about_a_millisecond() -> None:
     words = [f"w{i}" for i in range(30)]
     candidates = [[words[(i * 7 + j * (i % 5 + 1)) % 30] for j in range(10)] for i in range(50)]
-    logs = [-0.1 * i for i in range(50)]
-    mbr_order(candidates, logs)
+    pairwise_gains(candidates)
     times = []
     for _ in range(20):
         start = time.thread_time()  # what else the machine does is not counted
-        mbr_order(candidates, logs)
+        pairwise_gains(candidates)
         times.append(time.thread_time() - start)
     assert min(times) < 0.005

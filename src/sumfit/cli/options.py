@@ -234,8 +234,8 @@ class SummaryFlags:
     rerank: Annotated[
         str | None,
         typer.Option(
-            help="What chooses: auto (the model's scorer), none (the best score), mbr, mbr-nbest, "
-            "neural (the model's own reranker), or the directory of a trained one.",
+            help="What chooses: auto (the model's scorer), none (the best score), mbr (expected "
+            "overlap), neural (the model's own reranker), or the directory of a trained one.",
             metavar="NAME|DIR",
             rich_help_panel=_CHOICE,
             show_default=False,

@@ -20,11 +20,8 @@ from sumfit.evaluation.table import Table, render
 from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
 from sumfit.length import Unit, get_unit
 from sumfit.models.manifest import MANIFEST, write_manifest
-from sumfit.rerank import GraphMBRReranker, TuningPoint
-from sumfit.rerank import tune as tune_mbr
-from sumfit.rerank.mbr import DEFAULT_CANDIDATES
+from sumfit.rerank import GraphMBRReranker
 from sumfit.runtime.directory import DEFAULT_MODEL
-from sumfit.text.split import split_words
 
 __all__ = ["tune"]
 
@@ -35,7 +32,6 @@ _BONUSES = {  # nats per unit
     "tokens": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5),
 }
 _LIKE_CHARS = ("bytes", "graphemes", "cells", "utf16", "tweet", "mastodon", "sms")
-_SIZES = (10, 20, DEFAULT_CANDIDATES, 100)
 _WEIGHTS = (10.0, 20.0, 30.0, 50.0, 70.0, 100.0, 150.0)
 
 
@@ -54,7 +50,7 @@ def tune(
         ),
     ] = None,
     units: Annotated[str, typer.Option(help="Units to tune")] = "chars,words,tokens",
-    mbr: Annotated[bool, typer.Option(help="Tune weight and temperature of MBR too")] = True,
+    mbr: Annotated[bool, typer.Option(help="Tune the weight of MBR too")] = True,
     mbr_limit: Annotated[int, typer.Option(help="Limit in characters for MBR")] = 60,
     processes: Annotated[int | None, typer.Option(help="Processes; one per processor")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change no file")] = False,
@@ -62,13 +58,12 @@ def tune(
         Literal["text", "markdown", "json"], typer.Option(help="Output format")
     ] = "text",
 ) -> None:
-    """Tune the length bonus of each unit and the settings of MBR on validation data."""
+    """Tune the length bonus of each unit and the weight of MBR on validation data."""
     if not dry_run:
         _check_own(model)
     grids = _grids(units, bonuses)
     pairs = [EvaluationSet.read(find_set(data, name), name=name, first=first) for name in sets]
     tables, chosen = [], {}
-    best: TuningPoint | None = None
     weight: float | None = None
     shown = _progress(pairs, grids, mbr=mbr)
     runs = ModelRunner(model, n_processes=processes, on_progress=shown.add)
@@ -82,11 +77,8 @@ def tune(
             by_weight = [(_weight_score(runner, pairs, mbr_limit, one), -one) for one in _WEIGHTS]
             weight = -max(by_weight)[1]
             tables.append(_weight_table(by_weight, weight))
-            points_mbr = _mbr_points(runner, pairs, mbr_limit)
-            best = next(p for p in points_mbr if p.n_candidates == DEFAULT_CANDIDATES)
-            tables.append(_mbr_table(points_mbr))
     if not dry_run:
-        store(model, chosen, best.temperature if best else None, weight)
+        store(model, chosen, weight)
     typer.echo(render(tables, format))
 
 
@@ -102,7 +94,7 @@ def _progress(
     """Counts the summaries that all settings together take; shown on a terminal alone."""
     n_runs = sum(len(_LIMITS[unit]) * len(grid) for unit, grid in grids.items())
     if mbr:
-        n_runs += len(_WEIGHTS) + 1  # the n-best lists
+        n_runs += len(_WEIGHTS)
     total = n_runs * sum(map(len, pairs))
     return Progress(total, what="summaries", is_quiet=not sys.stderr.isatty())
 
@@ -127,7 +119,6 @@ def _check_own(model: Path) -> None:
 def store(
     model: Path,
     bonus: dict[str, float],
-    temperature: float | None,
     weight: float | None = None,
 ) -> None:
     """Write tuned values into a model's ``config.json``, all or nothing, and update its manifest.
@@ -136,7 +127,6 @@ def store(
         model: Model directory.
         bonus: Bonus per unit for each unit tuned; units counted in characters or what is like
             them follow ``chars``.
-        temperature: Temperature of MBR over n-best lists, ``None`` to leave it.
         weight: Weight of MBR under the whole graph, ``None`` to leave it.
 
     Raises:
@@ -152,8 +142,6 @@ def store(
     if "chars" in bonus:
         stored.update(dict.fromkeys(_LIKE_CHARS, bonus["chars"]))
     config["unit_bonus"] = stored
-    if temperature is not None:
-        config["mbr_temperature"] = temperature
     if weight is not None:
         config["mbr_weight"] = weight
     draft = path.with_suffix(".json.new")
@@ -197,22 +185,6 @@ def _weight_score(
     return sum(scores) / len(scores)
 
 
-def _mbr_points(
-    runner: ModelRunner, pairs: Sequence[EvaluationSet], limit: int
-) -> tuple[TuningPoint, ...]:
-    words, logs, scores = [], [], []
-    for part in pairs:
-        items = runner.run(part.sources, max_chars=limit, n_best=max(_SIZES), keep_short=False)
-        for item, references in zip(items, part.references, strict=True):
-            if not item.candidates:
-                continue
-            texts = [candidate.text for candidate in item.candidates]
-            words.append([split_words(text) for text in texts])
-            logs.append([candidate.score for candidate in item.candidates])
-            scores.append(rouge_items(texts, [references] * len(texts))[:, 3].tolist())
-    return tune_mbr(words, logs, scores, sizes=_SIZES)
-
-
 def _bonus_table(unit: str, points: Sequence[BonusPoint], pick: BonusPoint) -> Table:
     rows = tuple(
         (p.bonus, p.rsum, 100 * p.fill, 100 * p.complete, "chosen" if p is pick else "")
@@ -231,17 +203,6 @@ def _weight_table(by_weight: Sequence[tuple[float, float]], best: float) -> Tabl
     rows = tuple((-w, score, "chosen" if -w == best else "") for score, w in by_weight)
     note = "stored: the best, the smaller among equals; what rerank='mbr' uses"
     return Table("MBR under the whole graph", ("weight", "R-Sum", ""), rows, (note,))
-
-
-def _mbr_table(points: Sequence[TuningPoint]) -> Table:
-    rows = tuple((p.temperature, p.n_candidates, p.score) for p in points[:10])
-    note = f"stored: the best for lists of {DEFAULT_CANDIDATES}, what rerank='mbr-nbest' uses"
-    return Table(
-        "MBR over n-best lists, best settings",
-        ("temperature", "candidates", "R-Sum"),
-        rows,
-        (note,),
-    )
 
 
 def _numbers(text: str) -> list[float]:

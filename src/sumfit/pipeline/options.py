@@ -82,9 +82,8 @@ class Options:
             single word alone (see `sumfit.text.distinct`).
         rerank: What chooses among the candidates: ``"auto"`` for the model's scorer, where it has
             one, text is natural and the method exact; ``None`` for the most probable one, which
-            alone can be certified; ``"mbr"`` for minimum Bayes risk under the whole graph,
-            ``"mbr-nbest"`` under an n-best list; the directory of a trained reranker; or
-            ``"neural"`` for the one in the model's own directory.
+            alone can be certified; ``"mbr"`` for minimum Bayes risk under the whole graph; the
+            directory of a trained reranker; or ``"neural"`` for the one in the model's own.
         faithful: Of the 20 best take the first that says only what the source says, as far as
             rules see it (`sumfit.truth`): numbers, names, negation, possibility, roles; if none
             does, the one that least speaks against, whose ``faithful`` is then ``False``.

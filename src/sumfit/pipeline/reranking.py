@@ -38,7 +38,7 @@ class RerankerCache:
         """Start empty.
 
         Args:
-            model: For the temperature of minimum Bayes risk.
+            model: For the weight of minimum Bayes risk, and its own reranker.
         """
         self._model = model
         self._lock = threading.Lock()
@@ -92,12 +92,7 @@ class RerankerCache:
                     "use rerank='mbr', or the directory of a trained reranker"
                 )
             rerank = os.fspath(place)
-        loaded = get_reranker(
-            rerank,
-            tokenizer=self._model.tokenizer,
-            mbr_weight=config.mbr_weight,
-            mbr_temperature=config.mbr_temperature,
-        )
+        loaded = get_reranker(rerank, tokenizer=self._model.tokenizer, mbr_weight=config.mbr_weight)
         check_model = getattr(loaded, "check_model", None)
         if check_model is not None:
             check_model(tokenizer_sha256=config.tokenizer_sha256, name=config.name)

@@ -16,14 +16,6 @@ from sumfit.dag import DAG
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.rerank.graph import DEFAULT_WEIGHT, GraphMBRReranker
-from sumfit.rerank.mbr import (
-    DEFAULT_TEMPERATURE,
-    MBRReranker,
-    MBRResult,
-    TuningPoint,
-    mbr_order,
-    tune,
-)
 from sumfit.text import Tokenizer
 
 __all__ = [
@@ -31,16 +23,11 @@ __all__ = [
     "GraphMBRReranker",
     "GraphReranker",
     "ListReranker",
-    "MBRReranker",
-    "MBRResult",
     "Reranker",
-    "TuningPoint",
     "get_reranker",
-    "mbr_order",
-    "tune",
 ]
 
-NAMES = ("mbr", "mbr-nbest", "neural")
+NAMES = ("mbr", "neural")
 """What ``rerank`` may be beside a directory; ``"neural"`` is the reranker in a model's own."""
 
 
@@ -152,17 +139,14 @@ def get_reranker(
     *,
     tokenizer: Tokenizer | None = None,
     mbr_weight: float = DEFAULT_WEIGHT,
-    mbr_temperature: float = DEFAULT_TEMPERATURE,
 ) -> AnyReranker:
     """Look a reranker up.
 
     Args:
-        rerank: ``"mbr"``: minimum Bayes risk under the whole graph; ``"mbr-nbest"``: under an
-            n-best list of 50; the directory of a trained reranker; or an object that is a
-            reranker already.
+        rerank: ``"mbr"``: minimum Bayes risk under the whole graph; the directory of a trained
+            reranker; or an object that is a reranker already.
         tokenizer: Of the model whose graphs are read; needed for ``"mbr"``.
         mbr_weight: Weight that the model was tuned with, for ``"mbr"``.
-        mbr_temperature: Temperature that the model was tuned with, for ``"mbr-nbest"``.
 
     Returns:
         The reranker.
@@ -178,7 +162,7 @@ def get_reranker(
             raise ConfigError("rerank='mbr' reads the graphs of a model; give its tokenizer too")
         return GraphMBRReranker.of(tokenizer, weight=mbr_weight)
     if rerank == "mbr-nbest":
-        return MBRReranker(temperature=mbr_temperature)
+        raise ConfigError("rerank='mbr-nbest' has been removed; use rerank='mbr'")
     if isinstance(rerank, str | os.PathLike):
         path = Path(rerank)
         if path.is_dir() or len(path.parts) > 1 or not isinstance(rerank, str):

@@ -1,4 +1,4 @@
-r"""Minimum Bayes risk: the candidate with the greatest expected overlap under the model itself.
+r"""How much the candidates of a list agree: features of a trained reranker.
 
 With candidates ``y_1..y_N``, their posterior ``p_n`` proportional to
 ``exp(score_n / temperature)`` and a similarity ``F`` in 0..1, the expected gain of a candidate
@@ -10,94 +10,33 @@ The score is what the search maximised: the log-probability with its bonus for l
 most" the log-probability alone would give most of the vote to short candidates, which the bonus
 is there to keep back.
 
-No training. Everything is a product of count matrices or one bit-parallel recursion over all
-pairs at once: time O(N² · U), below a millisecond for 50 headlines.
+Everything is a product of count matrices or one bit-parallel recursion over all pairs at once: time
+O(N² · U), below a millisecond for 50 headlines. `sumfit.rerank.graph` chooses by the whole graph.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.errors import ConfigError, InputError
-from sumfit.hypothesis import Hypothesis
-from sumfit.text.split import split_words
 
 __all__ = [
-    "DEFAULT_CANDIDATES",
-    "DEFAULT_TEMPERATURE",
     "MBRMetric",
-    "MBRReranker",
-    "MBRResult",
-    "TuningPoint",
-    "mbr_order",
     "pairwise_gains",
     "pairwise_parts",
     "posterior",
-    "tune",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MBRMetric = Literal["rouge", "ngrams"]
 
-DEFAULT_TEMPERATURE = 2.0
-DEFAULT_CANDIDATES = 50
 _WORD_BITS = 64  # longest candidate that the bit-parallel recursion takes
-
-
-@dataclass(frozen=True, slots=True)
-class MBRResult:
-    """Candidates in the order of their expected gain.
-
-    Attributes:
-        order: Indices of the candidates, best first; equal gains keep the given order.
-        gains: ``(N,)`` expected similarity of each candidate, 0..1, in the given order.
-    """
-
-    order: tuple[int, ...]
-    gains: FloatArray
-
-
-def mbr_order(
-    candidates: Sequence[Sequence[str]],
-    log_probs: Sequence[float] | FloatArray,
-    *,
-    temperature: float = DEFAULT_TEMPERATURE,
-    metric: MBRMetric = "rouge",
-) -> MBRResult:
-    """Order candidates by expected similarity to what the model would say.
-
-    Args:
-        candidates: Words of each candidate, as they are to be compared.
-        log_probs: ``(N,)`` score of each, in nats; ``-inf`` gives a candidate no vote,
-            though it may still win.
-        temperature: The posterior is the softmax of ``log_probs / temperature``; above 0.
-        metric: ``"rouge"``: mean of the F1 of unigrams, bigrams and longest common subsequence;
-            ``"ngrams"``: mean of the F1 of unigrams and bigrams.
-
-    Returns:
-        The order and the gains.
-
-    Raises:
-        InputError: If counts differ, or a log-probability is NaN, or none is finite.
-        ConfigError: If temperature or metric are not usable.
-    """
-    if len(candidates) != len(log_probs):
-        raise InputError(
-            f"there are {len(candidates)} candidates but {len(log_probs)} log-probabilities"
-        )
-    if not candidates:
-        return MBRResult((), np.zeros(0))
-    weights = posterior(log_probs, temperature=temperature)
-    gains = pairwise_gains(candidates, metric=metric) @ weights
-    order = np.argsort(-np.round(gains, 12), kind="stable")
-    return MBRResult(tuple(int(i) for i in order), gains)
 
 
 def posterior(log_probs: Sequence[float] | FloatArray, *, temperature: float) -> FloatArray:
@@ -133,7 +72,8 @@ def pairwise_gains(
 
     Args:
         candidates: Words of each of N candidates.
-        metric: See `mbr_order`.
+        metric: ``"rouge"``: mean of the F1 of unigrams, bigrams and longest common subsequence;
+            ``"ngrams"``: mean of the F1 of unigrams and bigrams.
 
     Returns:
         ``(N, N)`` symmetric, 0..1; 1 on the diagonal of candidates with two words or more.
@@ -152,7 +92,7 @@ def pairwise_parts(
 
     Args:
         candidates: Words of each of N candidates.
-        metric: See `mbr_order`.
+        metric: See `pairwise_gains`.
 
     Returns:
         For each part, ``(N, N)``: the F1 of unigrams, of bigrams, and for ``"rouge"`` of the
@@ -269,114 +209,3 @@ _METRICS: dict[str, tuple[Callable[[IntArray, IntArray], FloatArray], ...]] = {
     "rouge": (_unigram_f1, _bigram_f1, _lcs_f1),
     "ngrams": (_unigram_f1, _bigram_f1),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MBRReranker:
-    """Reranks an n-best list by `mbr_order`.
-
-    Attributes:
-        temperature: Of the posterior.
-        metric: Similarity.
-        n_candidates: How long an n-best list it wants.
-    """
-
-    temperature: float = DEFAULT_TEMPERATURE
-    metric: MBRMetric = "rouge"
-    n_candidates: int = DEFAULT_CANDIDATES
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature > 0):
-            raise ConfigError(f"temperature must be above 0 and finite, was {self.temperature}")
-        if self.metric not in _METRICS:
-            raise ConfigError(f"metric must be one of {sorted(_METRICS)}, was {self.metric!r}")
-        if self.n_candidates < 1:
-            raise ConfigError(f"n_candidates must be at least 1, was {self.n_candidates}")
-
-    @property
-    def name(self) -> str:
-        """``"mbr"``."""
-        return "mbr"
-
-    def rerank(
-        self, source_text: str, texts: Sequence[str], nbest: Sequence[Hypothesis]
-    ) -> tuple[int, ...]:
-        """Order the candidates, best first.
-
-        Args:
-            source_text: Not used: the posterior already depends on the source.
-            texts: Text of each candidate.
-            nbest: The candidates, in the same order.
-
-        Returns:
-            Indices of the candidates.
-        """
-        words = [split_words(text) for text in texts]
-        scores = [hypothesis.score for hypothesis in nbest]
-        return mbr_order(words, scores, temperature=self.temperature, metric=self.metric).order
-
-
-@dataclass(frozen=True, slots=True)
-class TuningPoint:
-    """Quality of one setting on validation data.
-
-    Attributes:
-        temperature: Of the posterior.
-        n_candidates: Candidates used of each list.
-        score: Mean score of the candidates chosen.
-    """
-
-    temperature: float
-    n_candidates: int
-    score: float
-
-
-def tune(
-    candidates: Sequence[Sequence[Sequence[str]]],
-    log_probs: Sequence[Sequence[float]],
-    scores: Sequence[Sequence[float]],
-    *,
-    temperatures: Sequence[float] = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 8.0),
-    sizes: Sequence[int] = (10, 20, 50, 100),
-    metric: MBRMetric = "rouge",
-) -> tuple[TuningPoint, ...]:
-    """Measure every temperature and list size on validation data.
-
-    Args:
-        candidates: For each item, the words of its candidates, most probable first.
-        log_probs: For each item, their scores, in nats.
-        scores: For each item, the true score of each candidate against the reference.
-        temperatures: Temperatures to try.
-        sizes: List sizes to try; a list shorter than a size is used whole.
-        metric: Similarity.
-
-    Returns:
-        One point per pair, best score first; among equals the shorter list, then the lower
-        temperature.
-
-    Raises:
-        InputError: If there are no items, or the lists of an item differ in length.
-    """
-    if not candidates:
-        raise InputError("there is nothing to tune on; give at least one item")
-    totals = np.zeros((len(sizes), len(temperatures)))
-    for item, (words, logs, values) in enumerate(zip(candidates, log_probs, scores, strict=True)):
-        if not len(words) == len(logs) == len(values) or not words:
-            raise InputError(
-                f"item {item + 1} has {len(words)} candidates, {len(logs)} log-probabilities and "
-                f"{len(values)} scores; they must be as many, and at least one"
-            )
-        gains = pairwise_gains(words, metric=metric)
-        for row, size in enumerate(sizes):
-            used = min(size, len(words))
-            for column, temperature in enumerate(temperatures):
-                weights = posterior(logs[:used], temperature=temperature)
-                expected = np.round(gains[:used, :used] @ weights, 12)
-                totals[row, column] += values[int(expected.argmax())]
-    means = totals / len(candidates)
-    points = [
-        TuningPoint(float(temperature), int(size), float(means[row, column]))
-        for row, size in enumerate(sizes)
-        for column, temperature in enumerate(temperatures)
-    ]
-    return tuple(sorted(points, key=lambda p: (-p.score, p.n_candidates, p.temperature)))

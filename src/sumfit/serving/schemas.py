@@ -93,11 +93,11 @@ class Options(Strict):
     near_doubles: bool | None = Field(
         None, description="allow alternatives that differ in case, marks or one word alone"
     )
-    rerank: Literal["auto", "none", "mbr", "mbr-nbest", "neural"] | None = Field(
+    rerank: Literal["auto", "none", "mbr", "neural"] | None = Field(
         _DEFAULT.rerank,
         description="what chooses among the candidates: the model's scorer (`auto`), the graph's "
-        "probability alone (`none`), expected overlap with all that the graph would say (`mbr`) or "
-        "with a list (`mbr-nbest`), or the model's own reranker (`neural`)",
+        "probability alone (`none`), expected overlap with all that the graph would say (`mbr`), "
+        "or the model's own reranker (`neural`)",
     )
     style: Style | None = Field(
         _DEFAULT.style,
