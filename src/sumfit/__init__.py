@@ -39,6 +39,7 @@ _HOMES = {
     "Summarizer": "sumfit.pipeline",
     "Summary": "sumfit.hypothesis",
     "Tokenizer": "sumfit.text",
+    "load_ipython_extension": "sumfit.integrations.jupyter",  # for %load_ext sumfit
     "measure": "sumfit.length",
     "warm_up": "sumfit.pipeline",
 }

@@ -74,6 +74,7 @@ _PACKAGES_OF_EXTRA = {
         "tomli_w",
     ),
     "eval": ("rouge_score", "httpx"),
+    "mcp": ("mcp",),
     "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),
 }
 

@@ -57,6 +57,7 @@ COMMANDS: dict[str, Command] = {
         "sumfit.cli.listing:warmup", "Compile the search beforehand, and say how long it took."
     ),
     "model": Command("sumfit.cli.listing:model", "Describe a model and the defaults in use."),
+    "mcp": Command("sumfit.cli.mcp:mcp", "Serve a tool to agents (MCP).", "mcp", panel=_PLACES),
     "train": Command(
         "sumfit.cli.train:train", "Train a model from a recipe.", "train", panel=_TRAINING
     ),
