@@ -1,7 +1,7 @@
 """What a user on a small machine gets: summaries a second, cold start, memory, and where time goes.
 
     python benchmarks/throughput.py [--texts FILE] [--n 1000] [--max-chars 60] [--workers 2]
-                                    [--model DIR] [--json FILE]
+                                    [--model DIR] [--json FILE] [--shares]
 
 FILE holds texts as lines or JSONL with the field ``source`` or ``text`` (also .gz, .xz); without
 one, the news examples of this repository are repeated. Timed is everything between the string and
@@ -10,6 +10,11 @@ loading, except under "cold start", which is the wall time of a fresh ``python -
 whose compiled loops are in the cache, best of three; "peak memory" is that process's. On a machine
 that does other work as well, ``cpu_ms_per_summary`` is the number to trust: an idle one gives
 processors / that.
+
+``--shares`` prints something else: where the time of a summary goes, as shares, and how many times
+as long it takes as without the scorer (``rerank=None``) and as the best single path
+(``method="pathmap"``). The three take turns on every text, so other work on the machine slows
+them alike.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from typing import Any
 
 import sumfit
 from sumfit.data.readers import read_rows
+from sumfit.evaluation.table import Table, render
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "texts"
 
@@ -103,6 +109,69 @@ def one_by_one(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> dict
     }
 
 
+STAGES = {
+    "reading": "encode",
+    "network": "forward",
+    "search": "decode",
+    "scorer": "rerank",
+}
+SYSTEMS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "rerank=None": {"rerank": None},
+    'method="pathmap"': {"method": "pathmap", "rerank": None, "constraints": False},
+}
+
+
+def shares(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> Table:
+    """Say where the time of a summary goes, and what scorer and exact search cost.
+
+    Args:
+        fit: The summarizer.
+        texts: The texts; those that some system has no summary of are left out, and counted.
+        limit: Characters.
+
+    Returns:
+        A row a system: the share of each stage, in percent, and the time of the default as a
+        multiple of it. What no stage counts is ``checks``: measuring the string again, rules of
+        truth on it, the result.
+
+    Raises:
+        SystemExit: If no text has a summary of the model by every system.
+    """
+    spent: dict[str, list[list[float]]] = {name: [] for name in SYSTEMS}
+    for options in SYSTEMS.values():  # compile and warm up
+        fit(texts[0], max_chars=limit, on_error="return", **options)
+    turns = itertools.permutations(SYSTEMS)
+    for text, order in zip(texts, itertools.cycle(turns)):
+        rows = {}
+        for name in order:
+            started = time.perf_counter()
+            one = fit(text, max_chars=limit, on_error="return", **SYSTEMS[name])
+            whole = time.perf_counter() - started
+            if one.error is None and one.origin == "model":
+                stages = [one.timings[stage] for stage in STAGES.values()]
+                rows[name] = [*stages, whole - sum(stages), whole]
+        if len(rows) == len(SYSTEMS):
+            for name, row in rows.items():
+                spent[name].append(row)
+    n = len(spent["default"])
+    if not n:
+        raise SystemExit("no text has a summary by the model; give longer texts or a smaller limit")
+    sums = {
+        name: [sum(column) for column in zip(*rows, strict=True)] for name, rows in spent.items()
+    }
+    shown = []
+    for name, total in sums.items():
+        paired = zip(spent["default"], spent[name], strict=True)
+        typical = statistics.median(ours[-1] / theirs[-1] for ours, theirs in paired)
+        parts = [100 * part / total[-1] for part in total[:-1]]
+        shown.append((name, *parts, sums["default"][-1] / total[-1], typical))
+    columns = ("system", *(f"{stage} %" for stage in (*STAGES, "checks")))
+    columns = (*columns, "default takes times", "median of texts")
+    note = f"{n} of {len(texts)} texts, at most {limit} characters; systems take turns on each text"
+    return Table("Where the time of a summary goes", columns, tuple(shown), (note,))
+
+
 def cold(text: str, model: str | None) -> dict[str, float]:
     """Time a fresh process for one text, and its memory.
 
@@ -134,8 +203,16 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--model", default=None)
     parser.add_argument("--json", default=None)
+    parser.add_argument("--shares", action="store_true", help="where the time of a summary goes")
     options = parser.parse_args()
     texts = load_texts(options.texts, options.n)
+    if options.shares:
+        fit = sumfit.Summarizer.from_pretrained(options.model, n_workers=options.workers)
+        table = shares(fit, texts, options.max_chars)
+        print(render([table]))
+        if options.json:
+            Path(options.json).write_text(render([table], "json") + "\n", encoding="utf-8")
+        return
     result: dict[str, Any] = cold(texts[0], options.model)
     fit = sumfit.Summarizer.from_pretrained(options.model, n_workers=options.workers)
     result |= one_by_one(fit, texts, options.max_chars)
