@@ -31,7 +31,8 @@ export class GraphView {
     Object.assign(this, { svg, scroll, hint, details, table, size });
     this.graph = null;
     svg.addEventListener("keydown", (event) => this.onKey(event));
-    new ResizeObserver(() => this.onResize()).observe(scroll);
+    // In a frame of its own: drawing changes sizes, which an observer must not do at once.
+    new ResizeObserver(() => requestAnimationFrame(() => this.onResize())).observe(scroll);
   }
 
   clear() {
