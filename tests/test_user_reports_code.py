@@ -124,8 +124,9 @@ def test_every_function_fits_on_a_screen() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
-            n_documented = (ast.get_docstring(node, clean=False) or "").count("\n") + 1
+            is_documented = ast.get_docstring(node) is not None and len(node.body) > 1
+            first = node.body[1 if is_documented else 0]  # the options of a command are no work
             assert node.end_lineno is not None
-            if node.end_lineno - node.lineno + 1 - n_documented > 50:
+            if node.end_lineno - first.lineno + 1 > 50:
                 long.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name}")
     assert long == []
