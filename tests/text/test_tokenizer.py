@@ -1,6 +1,7 @@
 import hashlib
 import json
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -35,6 +36,33 @@ def test_long_texts_are_encoded_in_parts_without_a_trace(text: str, part: int) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokenizer_module, "_PART", part)
         assert TOKENIZER.encode(text) == whole
+
+
+@given(
+    st.sampled_from(
+        ["ab", "abc'", "as'\u200d", "\u00e9-", "a\u0301\u200d ", "0f3a", "\u65e5a", "s'\""]
+    ),
+    st.lists(st.sampled_from(["nation", "ing", "the", "s", "'s", "\u200d", "-", "12", "..."])),
+    st.integers(8, 60),
+    st.randoms(use_true_random=False),
+)
+def test_long_runs_without_a_space_are_encoded_in_parts_without_a_trace(
+    letters: str, words: list[str], longest: int, random: Random
+) -> None:
+    drawn = [*random.choices(letters, k=random.randrange(300)), *words]
+    text = normalize("".join(drawn * random.choice([1, 3])))
+    whole = TOKENIZER._hf.encode(text, add_special_tokens=False).ids
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokenizer_module, "_LONG_RUN", longest)
+        assert TOKENIZER.encode(text) == whole
+
+
+def test_long_runs_are_never_merged_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer_module, "_LONG_RUN", 64)
+    for text in ("banana" * 400, "\u65e5" * 900, "a1" * 900, "a" * 2000, "\u0301" * 900):
+        parts = list(TOKENIZER.encode_parts(text))
+        assert len(parts) > 8
+        assert max(map(len, parts)) <= 256
 
 
 @given(texts())

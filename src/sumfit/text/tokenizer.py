@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -44,6 +45,10 @@ ATOM_PATTERN = "|".join(
 _CHUNK = 4096
 _MOST_BYTES = 1 << 24  # of a file; half a million pieces
 _PART = 65_536  # characters encoded at once; in one piece, a long text leaves the caches
+_LONG_RUN = 8192  # characters without a space between them, from which on a run is cut
+_SPARE = 8  # pieces at the end of a cut that what follows may change
+_ATOMS_AHEAD = 2  # atoms that an atom depends on
+_ATTEMPTS = 8  # places where a cut is tried, before more is taken at once
 
 
 class PieceClass:
@@ -187,10 +192,85 @@ class Tokenizer:
         Returns:
             Ids, none of them special; empty for an empty text.
         """
-        ids: list[int] = []
+        return list(itertools.chain.from_iterable(self.encode_parts(text)))
+
+    def encode_parts(self, text: str) -> Iterator[list[int]]:
+        """The ids that `encode` returns, a part of a long text at a time, in linear time.
+
+        Args:
+            text: Any string.
+
+        Yields:
+            Ids of some ten thousand characters.
+        """
         for part in _parts(normalize(text)):
-            ids += self._hf.encode(part, add_special_tokens=False).ids
-        return ids
+            if len(part) > _LONG_RUN and max(map(len, part.split(" "))) > _LONG_RUN:
+                yield from self._encode_runs(f" {part}")
+            else:
+                yield self._hf.encode(part, add_special_tokens=False).ids
+
+    def _encode_runs(self, text: str) -> Iterator[list[int]]:
+        """Ids of a text that holds long runs without a space, some atoms at a time.
+
+        What an atom is depends on no more than the two that follow it.
+        """
+        begin, end = 0, _LONG_RUN
+        while end < len(text):
+            found = self._inner.encode(text[begin:end], add_special_tokens=False)
+            n_sure = bisect_left(found.word_ids, found.word_ids[-1] - 1)
+            if n_sure:
+                yield found.ids[:n_sure]
+                begin += found.offsets[n_sure - 1][1]
+            else:
+                atom, n_chars = self._long_atom(text, begin)
+                yield from self._encode_atom(atom)
+                begin += n_chars
+            end = begin + _LONG_RUN
+        yield self._inner.encode(text[begin:], add_special_tokens=False).ids
+
+    def _long_atom(self, text: str, begin: int) -> tuple[str, int]:
+        """The atom that begins there, as the model spells it, and its characters."""
+        size = 2 * _LONG_RUN
+        while True:
+            atoms = self._inner.pre_tokenizer.pre_tokenize_str(text[begin : begin + size])
+            if len(atoms) > _ATOMS_AHEAD or begin + size >= len(text):
+                atom, (_, n_chars) = atoms[0]
+                return atom, n_chars
+            size *= 2
+
+    def _encode_atom(self, atom: str) -> Iterator[list[int]]:
+        """Ids of one atom, a part at a time.
+
+        Merges are done by rank and, among equals, from the left. So pieces of two parts, one after
+        the other, are those of the whole if the two that meet stay as they are, spelled together.
+        """
+        tokenize = self._inner.model.tokenize
+        begin, size, pieces = 0, _LONG_RUN, tokenize(atom[:_LONG_RUN])
+        while begin + size < len(atom):
+            ends = list(itertools.accumulate(len(piece.value) for piece in pieces))
+            last = len(pieces) - _SPARE
+            for n_kept in range(last, max(0, last - _ATTEMPTS), -1):
+                start = begin + ends[n_kept - 1]
+                others = tokenize(atom[start : start + _LONG_RUN])
+                two = [pieces[n_kept - 1], others[0]]
+                together = tokenize("".join(piece.value for piece in two))
+                if [piece.id for piece in together] == [piece.id for piece in two]:
+                    yield [piece.id for piece in pieces[:n_kept]]
+                    begin, size, pieces = start, _LONG_RUN, others
+                    break
+            else:
+                size *= 2
+                pieces = tokenize(atom[begin : begin + size])
+        yield [piece.id for piece in pieces]
+
+    @cached_property
+    def _inner(self) -> Any:
+        """The same without the space that is put before a text."""
+        inner = HFTokenizer.from_str(self._serialised)
+        inner.normalizer = normalizers.Sequence([])
+        inner.no_padding()
+        inner.no_truncation()
+        return inner
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """Ids of many texts, in their order, on all cores.
