@@ -11,6 +11,7 @@ Every finding becomes a test of its own in ``test_findings.py``.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -102,7 +103,7 @@ def fuzz(inputs: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
     number = time.time_ns()
     while time.monotonic() < end:
         number += 1
-        _round(inputs, check, n_examples=_N_LONG, number=number)
+        _round(inputs, check, n_examples=_N_LONG, number=number, end=end)
 
 
 def _round(
@@ -111,8 +112,11 @@ def _round(
     *,
     n_examples: int,
     number: int | None = None,
+    end: float = math.inf,
 ) -> None:
     def one(value: Any) -> None:
+        if time.monotonic() > end:
+            return
         begin = time.process_time()
         check(value)
         took = time.process_time() - begin
