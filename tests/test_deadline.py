@@ -15,7 +15,7 @@ from tests.clocks import Clock
 def test_it_is_over_once_its_time_has_run_out() -> None:
     clock = Clock(100.0)
     deadline = Deadline(2.0, spent_s=0.5, clock=clock)
-    assert (deadline.left_s, deadline.is_over, deadline.has_time_limit) == (1.5, False, True)
+    assert (deadline.left_s, deadline.is_over, deadline.may_end) == (1.5, False, True)
     deadline.check("waiting")
     clock.now += 1.5
     assert (deadline.left_s, deadline.is_over, deadline.is_spent) == (0.0, True, True)
@@ -33,11 +33,11 @@ def test_without_a_limit_it_is_never_over() -> None:
     clock = Clock()
     deadline = Deadline(clock=clock)
     clock.now = 1e12
-    assert (deadline.is_over, deadline.is_spent, deadline.has_time_limit) == (False, False, False)
+    assert (deadline.is_over, deadline.is_spent, deadline.may_end) == (False, False, False)
     assert (deadline.left_s, deadline.expansions_left) == (math.inf, None)
     deadline.spend(10**9)
     assert deadline.expansions_left is None
-    assert not deadline.part(0.5).has_time_limit
+    assert not deadline.part(0.5).may_end
 
 
 def test_a_part_ends_after_its_share_of_what_is_left() -> None:
@@ -50,6 +50,20 @@ def test_a_part_ends_after_its_share_of_what_is_left() -> None:
     assert (early.is_over, deadline.is_over) == (True, False)
     clock.now = 9.0
     assert deadline.part(0.5).is_over
+
+
+def test_it_is_over_once_it_was_cancelled_and_stays_so() -> None:
+    answers = iter([False, False, True])
+    deadline = Deadline(is_cancelled=lambda: next(answers))
+    assert (deadline.may_end, deadline.is_over, deadline.is_spent) == (True, False, False)
+    part = deadline.part(0.5)
+    assert part.is_over
+    with pytest.raises(StopIteration):
+        _ = deadline.is_over
+    answers = iter([True])
+    assert (deadline.is_over, deadline.is_spent, deadline.is_cancelled) == (True, True, True)
+    with pytest.raises(TimeLimitError, match="cancelled while reading the text: its is_cancelled"):
+        deadline.check("reading the text", late_s=9.0)
 
 
 @given(

@@ -10,9 +10,9 @@ import pytest
 from sumfit import Options, Summarizer
 from sumfit.deadline import Deadline
 from sumfit.decoding import search as seqmap_search
-from sumfit.errors import NothingFoundError, TimeLimitError
+from sumfit.errors import ConfigError, NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Hypothesis, NBest
-from sumfit.pipeline import faithfulness, search
+from sumfit.pipeline import faithfulness, results, search
 from sumfit.pipeline.job import Job
 from sumfit.truth import Support
 from tests.clocks import Clock
@@ -204,3 +204,91 @@ def test_methods_that_search_end_with_the_time(
     )
     assert isinstance(summary.error, NothingFoundError | None)
     assert (summary.error is None) == (0 < summary.length <= 40)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"method": "sample", "constraints": False, "near_doubles": True},
+        {"method": "diverse", "constraints": False},
+        {"rerank": "mbr-nbest"},
+        {"rerank": None, "faithful": True},
+        {},
+    ],
+)
+def test_long_lists_are_read_and_wrapped_up_in_time(
+    fit: Summarizer, texts: tuple[str, ...], keywords: dict[str, Any], clock: Clock
+) -> None:
+    clock.step = 0.001
+    for limit_s in (0.01, 0.05, 0.3):
+        begun = clock.now
+        summary = fit(texts[0], max_chars=40, n_best=1000, time_limit_s=limit_s, **keywords)
+        assert clock.now - begun < limit_s + 0.025
+        assert summary.unfinished or limit_s > 0.1
+        assert 0 < summary.length <= 40
+
+
+def test_the_verdicts_on_alternatives_end_with_the_time(
+    fit: Summarizer, texts: tuple[str, ...], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keywords: dict[str, Any] = {"method": "sample", "constraints": False, "near_doubles": True}
+    keywords |= {"max_chars": 40, "n_best": 30, "time_limit_s": 1000.0, "seed": 3}
+    whole = fit(texts[0], **keywords)
+    assert len(whole.alternatives) > 5
+
+    def judge(text: str, source: object) -> Support:
+        clock.now += 400.0
+        return Support()
+
+    monkeypatch.setattr(results, "support_of", judge)
+    some = fit(texts[0], **keywords)
+    assert [one.text for one in some.alternatives] == [
+        one.text for one in whole.alternatives[: len(some.alternatives)]
+    ]
+    assert len(some.alternatives) == 2
+    assert all(one.unfinished for one in (some, *some.alternatives))
+
+
+@pytest.mark.parametrize("length", [{"ratio": 0.001, "unit": "tokens"}, {"max_tokens": 10**6}])
+def test_a_whole_text_is_measured_in_tokens_in_time(
+    fit: Summarizer, texts: tuple[str, ...], length: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(fit._engine, "_clock", clock)
+    encode_parts, parts = fit.tokenizer.encode_parts, []
+
+    def slow(text: str) -> Any:
+        for part in encode_parts(text):
+            if len(part) > 9000:  # not one of the sentences that are chosen from
+                clock.now += 0.5
+                parts.append(part)
+            yield part
+
+    monkeypatch.setattr(fit.tokenizer, "encode_parts", slow)
+    long = " ".join(texts) * (1_500_000 // len(" ".join(texts)))
+    with pytest.raises(TimeLimitError, match="ran out while reading the text"):
+        fit(long, time_limit_s=3.0, **length)
+    assert clock.now <= 4.0
+    assert 0 < len(parts) < 9
+
+
+def test_work_that_nobody_waits_for_ends(fit: Summarizer, texts: tuple[str, ...]) -> None:
+    asked: list[bool] = []
+
+    def after(n: int) -> Any:
+        asked.clear()
+        return lambda: asked.append(True) or len(asked) > n
+
+    summary = fit(texts[0], max_chars=40, is_cancelled=after(10**9))
+    assert (summary.text, summary.unfinished) == (fit(texts[0], max_chars=40).text, False)
+    n_asked, n_ended = len(asked), 0
+    for n in range(n_asked):
+        found = fit(texts[0], max_chars=40, is_cancelled=after(n), on_error="return")
+        is_ended = found.unfinished or isinstance(found.error, TimeLimitError | NothingFoundError)
+        assert is_ended or (n > 0 and found.text == summary.text)  # there was no more to do
+        n_ended += is_ended
+    assert n_ended >= 2  # before it was begun, and in the search
+    many = fit(list(texts) * 3, max_chars=40, is_cancelled=after(0))
+    assert all("cancelled while the text waited" in str(one.error) for one in many)
+    with pytest.raises(ConfigError, match="is_cancelled must be a function without arguments"):
+        fit(texts[0], max_chars=40, is_cancelled=True)

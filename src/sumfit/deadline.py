@@ -12,7 +12,10 @@ from collections.abc import Callable
 
 from sumfit.errors import TimeLimitError
 
-__all__ = ["Clock", "Deadline"]
+__all__ = ["Clock", "Deadline", "Hook"]
+
+Hook = Callable[[], bool]
+"""Says whether work was cancelled; once it has said so, it is not asked again."""
 
 Clock = Callable[[], float]
 """Seconds from any beginning, never going back."""
@@ -21,11 +24,12 @@ Clock = Callable[[], float]
 class Deadline:
     """A moment after which no more work is begun, and expansions that all work shares.
 
-    Both only run down: a deadline that is over stays so, and expansions never come back. Safe for
-    the one thread that works on the result.
+    Both only run down: a deadline that is over stays so, and expansions never come back. Whoever
+    waits for the result may end it before, by the hook that is given. Safe for the one thread that
+    works on the result.
     """
 
-    __slots__ = ("_clock", "_ends", "_left", "_limit_s", "_was_felt")
+    __slots__ = ("_clock", "_ends", "_hook", "_left", "_limit_s", "_was_cancelled", "_was_felt")
 
     def __init__(
         self,
@@ -34,6 +38,7 @@ class Deadline:
         *,
         spent_s: float = 0.0,
         clock: Clock = time.perf_counter,
+        is_cancelled: Hook | None = None,
     ) -> None:
         """Start the clock.
 
@@ -43,7 +48,11 @@ class Deadline:
                 them allows itself.
             spent_s: Seconds of the limit that are spent already.
             clock: Tells the time; another one in tests.
+            is_cancelled: Says whether nobody waits for the result any more; asked between two
+                pieces of work, in the thread that works.
         """
+        self._hook = is_cancelled
+        self._was_cancelled = False
         self._clock = clock
         self._limit_s = limit_s
         self._ends = math.inf if limit_s is None else clock() + limit_s - spent_s
@@ -52,8 +61,15 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time has run out."""
-        return self._ends < math.inf and self._clock() >= self._ends
+        """Whether the time has run out, or the work was cancelled."""
+        return self.is_cancelled or (self._ends < math.inf and self._clock() >= self._ends)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether nobody waits for the result any more."""
+        if self._hook is not None and not self._was_cancelled:
+            self._was_cancelled = self._hook()
+        return self._was_cancelled
 
     @property
     def is_spent(self) -> bool:
@@ -61,9 +77,9 @@ class Deadline:
         return self._left == 0 or self.is_over
 
     @property
-    def has_time_limit(self) -> bool:
-        """Whether there is a moment at which it is over."""
-        return self._ends < math.inf
+    def may_end(self) -> bool:
+        """Whether it may be over at some time, so that long work has to ask now and then."""
+        return self._ends < math.inf or self._hook is not None
 
     @property
     def left_s(self) -> float:
@@ -102,15 +118,15 @@ class Deadline:
         Returns:
             A deadline with no limit of expansions of its own.
         """
-        part = Deadline(clock=self._clock)
-        if self.has_time_limit:
+        part = Deadline(clock=self._clock, is_cancelled=self._hook)
+        if self._ends < math.inf:
             now = self._clock()
             part._limit_s = max(0.0, self._ends - now) * share
             part._ends = now + part._limit_s
         return part
 
     def check(self, doing: str, *, late_s: float = 0.0) -> None:
-        """Give up if the time has run out.
+        """Give up if the time has run out, or the work was cancelled.
 
         Args:
             doing: What was done meanwhile, for the message.
@@ -119,6 +135,12 @@ class Deadline:
         Raises:
             TimeLimitError: If it has.
         """
+        if self.is_cancelled:
+            self.stop()
+            raise TimeLimitError(
+                f"the call was cancelled while {doing}: its is_cancelled said that nobody waits; "
+                "call again without it"
+            )
         if self.is_over and self._clock() >= self._ends + late_s:
             self.stop()
             raise TimeLimitError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +63,37 @@ def test_the_time_that_is_left_is_shared_among_the_searches(works: Any, limit_s:
 
     asyncio.run(scenario())
     assert seen == [pytest.approx(limit_s, abs=0.1)]
+
+
+def test_work_is_told_when_its_request_has_ended() -> None:
+    begun, told = threading.Event(), threading.Event()
+
+    class Patient:
+        def __call__(self, texts: Any, /, **options: Any) -> list[Summary]:
+            begun.set()
+            for _ in range(500):
+                if options["is_cancelled"]():
+                    told.set()
+                    break
+                time.sleep(0.01)
+            return [GOOD] * len(texts)
+
+    async def scenario() -> None:
+        batcher = Batcher(
+            lambda batch: run_works(Patient(), batch),  # type: ignore[arg-type]
+            n_workers=1,
+            max_batch=8,
+            queue_size=8,
+        )
+        works = text_works(["a"], {"max_chars": 5})
+        task = asyncio.ensure_future(batcher.submit(works, time_limit_s=60))
+        assert await asyncio.to_thread(begun.wait, 5)
+        assert not told.is_set()
+        task.cancel()
+        assert await asyncio.to_thread(told.wait, 4)
+        assert await batcher.close(5)
+
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("n_limits", [1, 32, 33, 100])

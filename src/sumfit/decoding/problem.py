@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _MANY = 100  # candidates from which on a compiled pass beats `DAG.restrict`
+_AT_ONCE = 32  # sequences scored between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +157,7 @@ def as_hypotheses(
         sequences: Different sequences of vocabulary ids, each within the budget.
         log_probs: Their exact natural-log probabilities, if known already.
         with_path: Fill in the best path of each.
-        deadline: Once it is over, no more paths are looked for.
+        deadline: Once it is over, no more sequences are scored, nor paths looked for.
 
     Returns:
         Hypotheses with exact ``log_prob`` and ``score = log_prob`` plus bonus, without a
@@ -164,7 +165,8 @@ def as_hypotheses(
     """
     options = problem.options
     if log_probs is None:
-        log_probs = marginal_log_probs(problem.dag, sequences, ending=options.ending)
+        log_probs = _scored(problem, sequences, deadline)
+        sequences = sequences[: log_probs.size]
     found = []
     for words, log_prob in zip(sequences, log_probs.tolist(), strict=True):
         if log_prob > -np.inf:
@@ -182,6 +184,23 @@ def as_hypotheses(
                 )
             )
     return sorted(found, key=lambda item: (-item.score, item.words))
+
+
+def _scored(
+    problem: SearchProblem, sequences: Sequence[tuple[int, ...]], deadline: Deadline | None
+) -> npt.NDArray[np.float64]:
+    """Log-probabilities of sequences; of the first alone, if the time runs out meanwhile."""
+    ending = problem.options.ending
+    if deadline is None or not deadline.may_end:
+        return marginal_log_probs(problem.dag, sequences, ending=ending)
+    parts = [np.zeros(0)]
+    for begin in range(0, len(sequences), _AT_ONCE):
+        if begin and deadline.is_over:
+            deadline.stop()
+            break
+        part = sequences[begin : begin + _AT_ONCE]
+        parts.append(marginal_log_probs(problem.dag, part, ending=ending))
+    return np.concatenate(parts)
 
 
 def keep_best_words(dag: DAG, words_per_vertex: int | None) -> DAG:

@@ -151,7 +151,7 @@ class Search:
         kept_back = last if self._is_following else last - last // _DIVE_SHARE
         while True:
             reached = min(limit, kept_back) if self.n_expanded < kept_back else limit
-            if deadline.has_time_limit:
+            if deadline.may_end:
                 reached = min(reached, self.n_expanded + _SLICE)
             status = self._step(reached - self._n_before)
             if status in (DONE, EMPTY):
@@ -189,7 +189,7 @@ class Search:
         deadline = self._options.running
         while True:
             reached = limit
-            if deadline.has_time_limit:
+            if deadline.may_end:
                 reached = min(limit, int(count[3]) + _SLICE)
             status = self._step(reached)
             if status == FULL:

@@ -7,12 +7,15 @@ against its source (`sumfit.truth`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
@@ -31,6 +34,7 @@ AUTO = "auto"
 _LISTED = 16  # candidates that the search lists and the scorer reads
 _CHECKED = 6  # the best of them, whose texts are held against the source
 _AFTER_BEST = 64  # expansions that the list may cost once the best is certain
+_AT_ONCE = 32  # candidates that are read between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,17 @@ class Chooser:
         is_default = options.rerank == AUTO and options.method == "seqmap"
         return is_default and options.profile == "natural"
 
-    def ranking(self) -> Ranking:
-        """Return how long a list the search makes, and the scorer's order of it."""
-        return Ranking(_LISTED, _AFTER_BEST, self._ranked, n_read=_CHECKED)
+    def ranking(self, deadline: Deadline) -> Ranking:
+        """Return how long a list the search makes, and the scorer's order of it.
+
+        Args:
+            deadline: Once it is over, the scorer reads no more; what it has not read comes last.
+
+        Returns:
+            The order.
+        """
+        rank = partial(self._ranked, deadline=deadline)
+        return Ranking(_LISTED, _AFTER_BEST, rank, n_read=_CHECKED)
 
     @staticmethod
     def n_wanted(options: Options) -> int:
@@ -112,39 +124,62 @@ class Chooser:
         """
         return max(options.n_best, _CHECKED)
 
-    def order(self, candidates: Sequence[Candidate], source: str) -> list[Candidate]:
+    def order(
+        self, candidates: Sequence[Candidate], source: str, deadline: Deadline
+    ) -> list[Candidate]:
         """Order candidates by the scorer and what their source supports.
 
         Args:
             candidates: Verified candidates, in the scorer's order.
             source: The text that the model read.
+            deadline: Once it is over, no more are read.
 
         Returns:
-            All of them with their ``choice_score``, best first; but the first is none of those
-            that were listed only because the caller asked for many.
+            All of them, best first, with their ``choice_score`` if there was time for it; but the
+            first is none of those that were listed only because the caller asked for many.
         """
-        penalties = rank_by_support(source, [one.text for one in candidates])
-        judged = [
-            replace(one, choice_score=self._total(one.hypothesis) - self._weights.support * penalty)
-            for one, penalty in zip(candidates, penalties, strict=True)
-        ]
+        judged: list[Candidate] = []
+        for begin in range(0, len(candidates), _AT_ONCE):
+            if deadline.is_over:
+                deadline.stop()
+                break
+            some = [
+                one
+                for one in candidates[begin : begin + _AT_ONCE]
+                if one.hypothesis.words in self._totals
+            ]
+            penalties = rank_by_support(source, [one.text for one in some])
+            judged += [
+                replace(one, choice_score=self._total(one) - self._weights.support * penalty)
+                for one, penalty in zip(some, penalties, strict=True)
+            ]
+        if not judged:
+            return list(candidates)
+        known = {one.text for one in judged}
         first = min(judged, key=lambda one: (one.is_extra, -(one.choice_score or 0.0)))
         rest = [one for one in judged if one is not first]
-        return [first, *sorted(rest, key=lambda one: -(one.choice_score or 0.0))]
+        unread = [one for one in candidates if one.text not in known]
+        return [first, *sorted(rest, key=lambda one: -(one.choice_score or 0.0)), *unread]
 
-    def _ranked(self, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
+    def _ranked(self, dag: DAG, found: Sequence[Hypothesis], *, deadline: Deadline) -> Ranked:
         """Return the scorer's order of hypotheses whose texts are not made yet."""
         new = [one for one in found if one.words not in self._totals]
-        if new:
-            logp = self._scorer.score(self._memory, [one.words for one in new], self._words)
-            weights = self._weights
-            for one, own in zip(new, logp.tolist(), strict=True):
-                text = self._tokenizer.decode(one.words)
-                total = own + weights.graph * one.log_prob + weights.length * len(text)
-                total -= 0.0 if self._surface.has_labels(text) else weights.label
-                self._totals[one.words] = total
-        totals = [self._totals[one.words] for one in found]
+        for begin in range(0, len(new), _AT_ONCE):
+            if deadline.is_over:
+                deadline.stop()
+                break
+            self._score(new[begin : begin + _AT_ONCE])
+        totals = [self._totals.get(one.words, -math.inf) for one in found]
         return Ranked(sorted(range(len(found)), key=lambda place: -totals[place]))
 
-    def _total(self, hypothesis: Hypothesis) -> float:
-        return self._totals[hypothesis.words]
+    def _score(self, new: Sequence[Hypothesis]) -> None:
+        logp = self._scorer.score(self._memory, [one.words for one in new], self._words)
+        weights = self._weights
+        for one, own in zip(new, logp.tolist(), strict=True):
+            text = self._tokenizer.decode(one.words)
+            total = own + weights.graph * one.log_prob + weights.length * len(text)
+            total -= 0.0 if self._surface.has_labels(text) else weights.label
+            self._totals[one.words] = total
+
+    def _total(self, candidate: Candidate) -> float:
+        return self._totals[candidate.hypothesis.words]

@@ -41,6 +41,7 @@ def describe(config: ModelConfig, backend: str, styles: Sequence[str] = ()) -> d
         "defaults": {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(Options()).items()
+            if name != "is_cancelled"  # which no JSON can say
         },
         "config": {
             "architecture": config.architecture.to_dict(),

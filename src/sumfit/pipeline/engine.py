@@ -25,6 +25,7 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest, get_preset, resolve_budget
+from sumfit.length.units import Encoder
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
 from sumfit.pipeline.choosing import AUTO, Chooser
@@ -36,6 +37,7 @@ from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory, Prediction
+from sumfit.text import Tokenizer
 from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.text.surface import Surface
@@ -134,6 +136,8 @@ class Engine:
         started = time.perf_counter()
         reading = self._deadline(options)
         try:
+            if reading.is_cancelled:
+                reading.check("the text waited")
             source = self.source(job.text, options)
         except SumfitError as error:
             return Prepared(None, [error] * len(job.lengths), [None] * len(job.lengths), 0.0)
@@ -143,8 +147,8 @@ class Engine:
         for length in job.lengths:
             graph = None
             try:
-                request = self.request(length, source)
-                if refusal is None and not self._is_kept(source, request, options):
+                request = self.request(length, source, reading)
+                if refusal is None and not self._is_kept(source, request, options, reading):
                     graph = self.graph_request(source, request, options)
                 requests.append(request)
             except SumfitError as error:  # a limit, or a unit of the caller's that fails
@@ -183,19 +187,22 @@ class Engine:
     def _is_known(self, word: str) -> bool:
         return self.model.lexicon is None or word in self.model.lexicon
 
-    def request(self, length: Mapping[str, object], source: Source) -> LengthRequest:
+    def request(
+        self, length: Mapping[str, object], source: Source, reading: Deadline | None = None
+    ) -> LengthRequest:
         """Resolve the length keywords of a text.
 
         Args:
             length: Length keywords without lists.
             source: The text.
+            reading: When to give up measuring a text in tokens.
 
         Returns:
             The length request.
         """
         # Only a ratio asks how long the whole text is.
         text = source.head if length.get("ratio") is None else source.text
-        keywords: dict[str, object] = {"source": text, "tokenizer": self.model.tokenizer}
+        keywords: dict[str, object] = {"source": text, "tokenizer": self._encoder(reading)}
         return resolve_budget(**{**length, **keywords})  # type: ignore[arg-type]
 
     def graph_request(
@@ -335,7 +342,7 @@ class Engine:
         if self._is_kept(source, request, options):
             return make.copied(request)
         bonus = self._bonus(request, options)
-        ranking = chooser.ranking() if chooser else self._rerankers.ranking(options)
+        ranking = chooser.ranking(deadline) if chooser else self._rerankers.ranking(options)
         n_wanted = chooser.n_wanted(options) if chooser else self._rerankers.n_wanted(options)
         started = time.perf_counter()
         try:
@@ -364,9 +371,7 @@ class Engine:
             "decode": timings["decode"] + decoded - started - ranked_s,
             "rerank": time.perf_counter() - decoded + ranked_s,
         }
-        return make.from_model(
-            candidates, request, bonus=bonus, timings=seconds, unfinished=deadline.was_felt
-        )
+        return make.from_model(candidates, request, bonus=bonus, timings=seconds, deadline=deadline)
 
     def _ordered(
         self,
@@ -379,10 +384,7 @@ class Engine:
         assert make.source is not None
         read = make.source.read
         if chooser is not None:
-            if deadline.is_over:
-                deadline.stop()
-            else:
-                candidates = chooser.order(candidates, read)
+            candidates = chooser.order(candidates, read, deadline)
         return self._rerankers.order(
             candidates, read, judge=make.judge, options=make.options, deadline=deadline
         )
@@ -496,7 +498,11 @@ class Engine:
         Each text has its own clock, whatever the others of its batch take.
         """
         return Deadline(
-            options.time_limit_s, options.max_expansions, spent_s=spent_s, clock=self._clock
+            options.time_limit_s,
+            options.max_expansions,
+            spent_s=spent_s,
+            clock=self._clock,
+            is_cancelled=options.is_cancelled,
         )
 
     def _uses_scorer(self, options: Options) -> bool:
@@ -512,25 +518,55 @@ class Engine:
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
         return length_bonus(options, self.model.config, request.unit_name)
 
-    def _is_kept(self, source: Source, request: LengthRequest, options: Options) -> bool:
+    def _is_kept(
+        self,
+        source: Source,
+        request: LengthRequest,
+        options: Options,
+        reading: Deadline | None = None,
+    ) -> bool:
         """Return whether the source is returned as it is."""
         return (
             options.keep_short
-            and self._length(source, request) <= request.limit
+            and self._length(source, request, reading) <= request.limit
             and ResultMaker(source, options, self.model.tokenizer).accepts_source(request)
             and keeps_phrases(source.text, options)
         )
 
-    def _length(self, source: Source, request: LengthRequest) -> int:
+    def _length(
+        self, source: Source, request: LengthRequest, reading: Deadline | None = None
+    ) -> int:
         """As `source_length`; of a long text, only if its head is not too long already."""
-        length = source_length(source.head, request, self.model.tokenizer)
-        if source.is_whole or length > request.limit:
-            return length
-        return source_length(source.text, request, self.model.tokenizer)
+        key = (request.unit, request.limit)
+        if key not in source.lengths:
+            tokenizer = self._encoder(reading)
+            length = source_length(source.head, request, tokenizer)
+            if not source.is_whole and length <= request.limit:
+                length = source_length(source.text, request, tokenizer)
+            source.lengths[key] = length
+        return source.lengths[key]
+
+    def _encoder(self, reading: Deadline | None) -> Encoder:
+        tokenizer = self.model.tokenizer
+        return tokenizer if reading is None else _EncoderInTime(tokenizer, reading)
 
     @staticmethod
     def _good(requests: Sequence[LengthRequest | SumfitError]) -> list[LengthRequest]:
         return [item for item in requests if isinstance(item, LengthRequest)]
+
+
+class _EncoderInTime:
+    """A tokenizer for the lengths of whole texts, which gives up once a deadline is over."""
+
+    def __init__(self, tokenizer: Tokenizer, deadline: Deadline) -> None:
+        self._tokenizer, self._deadline = tokenizer, deadline
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = []
+        for part in self._tokenizer.encode_parts(text):
+            ids += part
+            self._deadline.check("reading the text", late_s=_LATE_S)
+        return ids
 
 
 def _style(options: Options, request: LengthRequest | None) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from sumfit.cleaning import check_kind
+from sumfit.deadline import Hook
 from sumfit.decoding import CONSTRAINED_METHODS, METHODS
 from sumfit.errors import ConfigError
 from sumfit.length.budget import whole_number
@@ -142,6 +143,9 @@ class Options:
             depend on the machine). What there is by then is returned, with ``unfinished`` set; if
             the time runs out while the text is read, `sumfit.TimeLimitError` is raised.
         seed: Seed of the sampling decoders; ``None`` for their own.
+        is_cancelled: A function that says whether nobody waits for the summaries any more. It is
+            asked between two pieces of work, in the threads that work; once it says so, what is
+            under way ends as if its time had run out, and texts not begun get an error.
     """
 
     n_best: int = 1
@@ -178,6 +182,7 @@ class Options:
     max_expansions: int | None = 6_000
     time_limit_s: float | None = None
     seed: int | None = None
+    is_cancelled: Hook | None = None
 
     def __post_init__(self) -> None:
         if self.rerank == "none":
@@ -216,6 +221,10 @@ class Options:
             if seed is None or seed < 0:
                 raise ConfigError(f"seed must be a whole number of at least 0, was {self.seed!r}")
             object.__setattr__(self, "seed", seed)
+        if self.is_cancelled is not None and not callable(self.is_cancelled):
+            raise ConfigError(
+                f"is_cancelled must be a function without arguments, was {self.is_cancelled!r}"
+            )
         for name in ("bonus", "unit_bonus", "time_limit_s"):
             _check_number(name, getattr(self, name))
         for name in ("banned", "required"):

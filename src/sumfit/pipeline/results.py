@@ -11,6 +11,7 @@ from typing import Any
 
 import regex
 
+from sumfit.deadline import Deadline
 from sumfit.errors import InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest
@@ -53,7 +54,7 @@ class ResultMaker:
         *,
         bonus: LengthBonus,
         timings: Mapping[str, float],
-        unfinished: bool = False,
+        deadline: Deadline,
     ) -> Summary:
         """The first candidate as a summary, the others as its alternatives.
 
@@ -62,16 +63,22 @@ class ResultMaker:
             request: The length request.
             bonus: Score that the search added for length.
             timings: Seconds by stage.
-            unfinished: A limit of time or expansions left some of the work undone.
+            deadline: Once it is over, no more alternatives are looked at; it knows whether a limit
+                left some of the work undone.
 
         Returns:
             The summary.
         """
         alternatives: tuple[Summary, ...] = ()
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
-        for candidate in reversed(self._chosen(candidates)):
+        verdicts: list[tuple[Candidate, Support]] = []
+        for candidate in self._chosen(candidates):
+            if verdicts and deadline.is_over:
+                deadline.stop()
+                break
+            verdicts.append((candidate, self.judge(candidate.text)))
+        for candidate, judged in reversed(verdicts):
             found = candidate.hypothesis
-            judged = self.judge(candidate.text)
             is_top = found.score >= top.score  # else a better one is known, whatever is proved
             summary = Summary(
                 text=request.compose(candidate.text),
@@ -90,7 +97,7 @@ class ResultMaker:
                 faithful=judged.supported,
                 checks=judged.checks,
                 unsupported=judged.reasons,
-                unfinished=unfinished,
+                unfinished=deadline.was_felt,
                 timings=timings,
                 alternatives=alternatives if candidate is candidates[0] else (),
                 **self._common(request),

@@ -29,6 +29,7 @@ from sumfit.length import (
     measure,
     unit_costs,
 )
+from sumfit.length.units import Encoder
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
@@ -66,7 +67,7 @@ _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner join
 )
 
 
-def source_length(text: str, request: LengthRequest, tokenizer: Tokenizer) -> int:
+def source_length(text: str, request: LengthRequest, tokenizer: Encoder) -> int:
     """Length of the source in the request's unit, or enough of it to know that it is too long.
 
     Args:
@@ -324,7 +325,14 @@ class GraphSearch:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             if ranking is not None:
                 ranked = ranking.order(self.dag, found)
-            kept, excess = self.verified(found, request, longest, ranked=ranked, n_wanted=n_kept)
+            kept, excess = self.verified(
+                found,
+                request,
+                longest,
+                ranked=ranked,
+                n_wanted=n_kept,
+                deadline=settings["deadline"],
+            )
             is_short = len(found) < n_hypotheses
             if settings.get("after_best") is not None:
                 settings["after_best"] = None  # a second list is made because the first was short
@@ -397,6 +405,7 @@ class GraphSearch:
         *,
         ranked: Ranked | None = None,
         n_wanted: int | None = None,
+        deadline: Deadline | None = None,
     ) -> tuple[list[Candidate], int]:
         """Keep the hypotheses whose strings keep every promise.
 
@@ -406,6 +415,7 @@ class GraphSearch:
             longest: As in `find`.
             ranked: Another order to look at them in, and what it was made from.
             n_wanted: Stop after so many; ``None`` for all.
+            deadline: Once it is over, one that was kept is enough.
 
         Returns:
             The candidates, and by how much the nearest of the others is too long (0: none is).
@@ -417,6 +427,9 @@ class GraphSearch:
         least_excess = 0
         for rank in range(len(found)) if ranked is None else ranked.order:
             if n_wanted is not None and len(kept) >= n_wanted:
+                break
+            if kept and deadline is not None and deadline.is_over:
+                deadline.stop()
                 break
             hypothesis = found[rank]
             text = self._shown(_string(hypothesis.words, self.tokenizer), request)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sumfit.cleaning import Cleaned
 from sumfit.errors import EmptyInputError
 from sumfit.hypothesis import SourceSelection
-from sumfit.length.units import checked_text
+from sumfit.length.units import Unit, checked_text
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.language import language_of
 from sumfit.text.passages import TextForm, select
@@ -46,6 +46,7 @@ class Source:
         cleaned: What was taken out of the text or put right, see `sumfit.cleaning.Cleaned`.
         selected: How much of the text ``read`` is, where its sentences were chosen; ``None``
             where it is the beginning, or all.
+        lengths: What was measured already, by unit and limit.
     """
 
     raw: str
@@ -57,6 +58,7 @@ class Source:
     is_truncated: bool
     cleaned: tuple[str, ...] = ()
     selected: SourceSelection | None = None
+    lengths: dict[tuple[Unit, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def text(self) -> str:

@@ -147,9 +147,10 @@ def _run_texts(
 def _in_time(
     rest: Mapping[str, Any], n_searches: int, batch: Batch, *, most_s: float = math.inf
 ) -> dict[str, Any]:
-    """Share the time that is left among the searches: a call is not stopped half-way."""
+    """Share the time that is left among the searches, which end when all requests have ended."""
     share_s = max(_LEAST_S, batch.seconds_left / n_searches)
-    return {**rest, "time_limit_s": min(rest.get("time_limit_s", math.inf), share_s, most_s)}
+    limit_s = min(rest.get("time_limit_s", math.inf), share_s, most_s)
+    return {**rest, "time_limit_s": limit_s, "is_cancelled": lambda: not batch.is_wanted}
 
 
 def _n_limits(rest: Mapping[str, Any]) -> int:
