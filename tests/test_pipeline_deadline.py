@@ -211,7 +211,7 @@ def test_methods_that_search_end_with_the_time(
     [
         {"method": "sample", "constraints": False, "near_doubles": True},
         {"method": "diverse", "constraints": False},
-        {"rerank": "mbr-nbest"},
+        {"rerank": "mbr"},
         {"rerank": None, "faithful": True},
         {},
     ],
