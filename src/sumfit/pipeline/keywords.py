@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Literal, TypedDict
 
+from sumfit.deadline import Hook
 from sumfit.length import Unit
 from sumfit.rerank import AnyReranker
 
@@ -121,6 +122,7 @@ class OptionKeywords(TypedDict, total=False):
     max_expansions: int | None
     time_limit_s: float | None
     seed: int | None
+    is_cancelled: Hook | None
 
 
 class _Call(OptionKeywords, total=False):
