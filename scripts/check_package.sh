@@ -48,8 +48,8 @@ PY
   if [ -n "${SUMFIT_CHECK_MODEL:-}" ]; then set -- --model "$SUMFIT_CHECK_MODEL"; else set --; fi
   summary=$("$venv/bin/sumfit" "$text" --max-chars 50 "$@")
   [ -n "$summary" ] || { echo "no summary" >&2; exit 1; }
-  if [ -z "${SUMFIT_CHECK_MODEL:-}" ]; then # the default model brings a reranker
-    "$venv/bin/sumfit" "$text" --max-chars 50 --rerank neural >/dev/null
+  if [ -z "${SUMFIT_CHECK_MODEL:-}" ]; then # the default model has a scorer, and can do without
+    "$venv/bin/sumfit" "$text" --max-chars 50 --rerank none >/dev/null
   fi
   echo "$(basename "$artifact"): $summary"
   cd - >/dev/null
