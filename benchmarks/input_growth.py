@@ -1,20 +1,22 @@
 """How time grows with the length of a text: every function that reads one, on hostile shapes.
 
     python benchmarks/input_growth.py [--readers NAME ...] [--shapes NAME ...] [--least 1000]
-                                      [--most 1000000] [--json FILE]
+                                      [--each 4] [--most 1000000] [--json FILE]
 
-Each shape is doubled from ``--least`` to ``--most`` characters. Times below the noise floor of 2 ms
-say nothing and are left out; through the others a line is laid in logarithms, whose slope is the
-exponent: 1 is linear, 2 grows with the square. Prints the greatest exponent of each reader with
-its shape, and exits with 1 if any is above 1.2 and the longest text also takes more than 20 ms,
-so that a hash table that falls out of a cache is no finding. Processor time, the least of three
-repetitions up to 0.1 s; a reader that takes more than 5 s is stopped there, and what it took is in
-its exponent.
+With ``--each 4`` every reader gets four of the shapes, the next reader the next four: all shapes in
+a few minutes. Each shape is doubled from ``--least`` to ``--most`` characters. Times below the
+noise floor of 2 ms say nothing and are left out; through the others a line is laid in logarithms,
+whose slope is the exponent: 1 is linear, 2 grows with the square. Prints the greatest exponent of
+each reader with its shape, and exits with 1 if any is above 1.2 and the longest text also takes
+more than 20 ms, so that a hash table that falls out of a cache is no finding. Processor time, the
+least of three repetitions up to 0.1 s; a reader that takes more than 5 s is stopped there, and what
+it took is in its exponent.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import sys
@@ -336,20 +338,27 @@ def sizes_between(least: int, most: int) -> list[int]:
 
 
 def measured(
-    chosen: Mapping[str, Reader], shapes: Mapping[str, Callable[[int], str]], sizes: Sequence[int]
+    chosen: Mapping[str, Reader],
+    shapes: Mapping[str, Callable[[int], str]],
+    sizes: Sequence[int],
+    *,
+    each: int | None = None,
 ) -> Iterator[tuple[str, dict[str, Line]]]:
-    """Time every reader on every shape.
+    """Time every reader on every shape, or on some of them, in turn.
 
     Args:
         chosen: Readers by name.
         shapes: Shapes by name.
         sizes: Numbers of characters.
+        each: Shapes of each reader; the next reader gets those that follow. ``None`` for all.
 
     Yields:
         The name of each reader, and its lines by shape.
     """
+    in_turn = itertools.cycle(shapes)
     for name, read in chosen.items():
-        yield name, {shape: timed(read, make, sizes) for shape, make in shapes.items()}
+        own = list(shapes) if each is None else list(itertools.islice(in_turn, each))
+        yield name, {shape: timed(read, shapes[shape], sizes) for shape in own}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -364,6 +373,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--readers", nargs="*", help="all if left out")
     parser.add_argument("--shapes", nargs="*", choices=list(SHAPES), help="all if left out")
+    parser.add_argument("--each", type=int, help="shapes of each reader in turn; all if left out")
     parser.add_argument("--least", type=int, default=1_000)
     parser.add_argument("--most", type=int, default=1_024_000)
     parser.add_argument("--json", type=Path, help="where to write all times")
@@ -374,9 +384,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no reader {sorted(unknown)[0]!r}; there are {', '.join(chosen)}")
     chosen = {name: read for name, read in chosen.items() if name in (given.readers or chosen)}
     shapes = {name: SHAPES[name] for name in (given.shapes or SHAPES)}
+    if given.each is not None and not 1 <= given.each <= len(shapes):
+        parser.error(f"--each must be from 1 to {len(shapes)}, the shapes, was {given.each}")
     faults, table = 0, {}
     print(f"{'reader':22} {'exponent':>8} {'longest':>9}  shape of the greatest exponent")
-    for name, lines in measured(chosen, shapes, sizes_between(given.least, given.most)):
+    for name, lines in measured(
+        chosen, shapes, sizes_between(given.least, given.most), each=given.each
+    ):
         table[name] = {shape: line._asdict() for shape, line in lines.items()}
         bad = [shape for shape, line in lines.items() if line.is_fault]
         faults += len(bad)
@@ -389,7 +403,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(
                 f"    above {MOST_EXPONENT}: {shape}: {line.exponent:.2f}, {line.seconds[-1]:.2f} s"
             )
-    print(f"{len(chosen)} readers, {len(shapes)} shapes: {faults} above {MOST_EXPONENT}")
+    n_shapes = given.each or len(shapes)
+    print(f"{len(chosen)} readers, {n_shapes} shapes each: {faults} above {MOST_EXPONENT}")
     if given.json:
         given.json.write_text(json.dumps(table, indent=1), encoding="utf-8")
     return int(faults > 0)

@@ -19,6 +19,8 @@ def test_it_is_over_once_its_time_has_run_out() -> None:
     deadline.check("waiting")
     clock.now += 1.5
     assert (deadline.left_s, deadline.is_over, deadline.is_spent) == (0.0, True, True)
+    assert deadline.is_over_by(0.0)
+    assert not deadline.is_over_by(0.1)
     assert not deadline.was_felt
     message = (
         "the time limit of 2 s ran out while reading the text; "

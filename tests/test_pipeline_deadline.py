@@ -223,7 +223,7 @@ def test_long_lists_are_read_and_wrapped_up_in_time(
     for limit_s in (0.01, 0.05, 0.3):
         begun = clock.now
         summary = fit(texts[0], max_chars=40, n_best=1000, time_limit_s=limit_s, **keywords)
-        assert clock.now - begun < limit_s + 0.025
+        assert clock.now - begun < limit_s + 0.055
         assert summary.unfinished or limit_s > 0.1
         assert 0 < summary.length <= 40
 

@@ -71,6 +71,17 @@ class Deadline:
             self._was_cancelled = self._hook()
         return self._was_cancelled
 
+    def is_over_by(self, late_s: float) -> bool:
+        """Say whether it has been over for so long, or the work was cancelled.
+
+        Args:
+            late_s: Seconds after its end; what is quick may still be done in them.
+
+        Returns:
+            The verdict.
+        """
+        return self.is_cancelled or (self._ends < math.inf and self._clock() >= self._ends + late_s)
+
     @property
     def is_spent(self) -> bool:
         """Whether no further search may be begun: the time has run out, or the expansions."""
@@ -141,7 +152,7 @@ class Deadline:
                 f"the call was cancelled while {doing}: its is_cancelled said that nobody waits; "
                 "call again without it"
             )
-        if self.is_over and self._clock() >= self._ends + late_s:
+        if self.is_over_by(late_s):
             self.stop()
             raise TimeLimitError(
                 f"the time limit of {self._limit_s:g} s ran out while {doing}; "

@@ -115,7 +115,9 @@ class PathSampler:
         ]
 
     def draws(self, n: int) -> Iterator[tuple[int, ...]]:
-        """Draw independent sequences, a few at a time, until the time is over.
+        """Draw independent sequences, a few at a time, until half of the time is over.
+
+        The other half is for their scores.
 
         Args:
             n: How many at most.
@@ -124,8 +126,9 @@ class PathSampler:
             Vocabulary ids of each.
         """
         deadline = self.problem.options.running
+        early = deadline.part(1 / 2)
         for begin in range(0, n, _AT_ONCE):
-            if begin and deadline.is_over:
+            if begin and early.is_over:
                 deadline.stop()
                 return
             for words, _ in self.draw(min(_AT_ONCE, n - begin)):

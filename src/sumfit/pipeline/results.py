@@ -29,6 +29,7 @@ from sumfit.truth.names import is_ordinary
 __all__ = ["ResultMaker", "case_of"]
 
 _ELLIPSIS = "…"
+_LATE_S = 0.025  # in which alternatives that were found in time are still looked at
 _CUTTABLE = regex.compile(rf" *(?:(?=[{UNSPACED}])\X[、。，；：！？）」』ー]*|[^ {UNSPACED}]+)")
 
 
@@ -63,7 +64,8 @@ class ResultMaker:
             request: The length request.
             bonus: Score that the search added for length.
             timings: Seconds by stage.
-            deadline: Once it is over, no more alternatives are looked at; it knows whether a limit
+            deadline: Some milliseconds after its end no more alternatives are looked at; it knows
+                whether a limit
                 left some of the work undone.
 
         Returns:
@@ -73,7 +75,7 @@ class ResultMaker:
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
         verdicts: list[tuple[Candidate, Support]] = []
         for candidate in self._chosen(candidates):
-            if verdicts and deadline.is_over:
+            if verdicts and deadline.is_over_by(_LATE_S):
                 deadline.stop()
                 break
             verdicts.append((candidate, self.judge(candidate.text)))

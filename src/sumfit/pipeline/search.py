@@ -59,6 +59,7 @@ _GROWTH = 4
 _MOST_LATE = 3  # searches with less to spend after the expansions have run out
 _WITHOUT_LIMIT = frozenset({"greedy", "lookahead"})
 _EXHAUSTIVE = frozenset({"seqmap", "pathmap"})  # a shorter list than asked for holds all there is
+_LATE_S = 0.01  # in which what the search has found by its end is still looked at
 _PROBE_CHARS = 20_000
 _LOW_PRESETS = frozenset({"git-subject", "git-subject-hard", "synopsis"})  # where many begin low
 _ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
@@ -415,7 +416,7 @@ class GraphSearch:
             longest: As in `find`.
             ranked: Another order to look at them in, and what it was made from.
             n_wanted: Stop after so many; ``None`` for all.
-            deadline: Once it is over, one that was kept is enough.
+            deadline: Some milliseconds after its end, one that was kept is enough.
 
         Returns:
             The candidates, and by how much the nearest of the others is too long (0: none is).
@@ -428,7 +429,7 @@ class GraphSearch:
         for rank in range(len(found)) if ranked is None else ranked.order:
             if n_wanted is not None and len(kept) >= n_wanted:
                 break
-            if kept and deadline is not None and deadline.is_over:
+            if kept and deadline is not None and deadline.is_over_by(_LATE_S):
                 deadline.stop()
                 break
             hypothesis = found[rank]

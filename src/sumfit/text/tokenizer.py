@@ -47,7 +47,9 @@ _MOST_BYTES = 1 << 24  # of a file; half a million pieces
 _PART = 65_536  # characters encoded at once; in one piece, a long text leaves the caches
 _LONG_RUN = 8192  # characters without a space between them, from which on a run is cut
 _SPARE = 8  # pieces at the end of a cut that what follows may change
-_ATOMS_AHEAD = 2  # atoms that an atom depends on
+_ATOMS_AHEAD = 2  # atoms that an atom depends on, if the next is joiners alone
+_JOINERS = "\u200c\u200d"
+_LOOK_BACK = 64  # characters among which a place is sought from where an atom is read on
 _ATTEMPTS = 8  # places where a cut is tried, before more is taken at once
 
 
@@ -210,33 +212,41 @@ class Tokenizer:
                 yield self._hf.encode(part, add_special_tokens=False).ids
 
     def _encode_runs(self, text: str) -> Iterator[list[int]]:
-        """Ids of a text that holds long runs without a space, some atoms at a time.
-
-        What an atom is depends on no more than the two that follow it.
-        """
-        begin, end = 0, _LONG_RUN
-        while end < len(text):
-            found = self._inner.encode(text[begin:end], add_special_tokens=False)
-            n_sure = bisect_left(found.word_ids, found.word_ids[-1] - 1)
+        """Ids of a text that holds long runs without a space, some atoms at a time."""
+        begin = 0
+        while begin + _LONG_RUN < len(text):
+            window = text[begin : begin + _LONG_RUN]
+            found = self._inner.encode(window, add_special_tokens=False)
+            n_sure = bisect_left(found.word_ids, found.word_ids[-1])
+            n_chars = found.offsets[n_sure - 1][1] if n_sure else 0
+            if not window[n_chars:].strip(_JOINERS):  # they may belong to the atom before them
+                n_sure = bisect_left(found.word_ids, found.word_ids[-1] - 1)
+                n_chars = found.offsets[n_sure - 1][1] if n_sure else 0
             if n_sure:
                 yield found.ids[:n_sure]
-                begin += found.offsets[n_sure - 1][1]
             else:
                 atom, n_chars = self._long_atom(text, begin)
                 yield from self._encode_atom(atom)
-                begin += n_chars
-            end = begin + _LONG_RUN
+            begin += n_chars
         yield self._inner.encode(text[begin:], add_special_tokens=False).ids
 
     def _long_atom(self, text: str, begin: int) -> tuple[str, int]:
         """The atom that begins there, as the model spells it, and its characters."""
-        size = 2 * _LONG_RUN
+        spelled: list[str] = []
+        here, size = begin, _LONG_RUN
         while True:
-            atoms = self._inner.pre_tokenizer.pre_tokenize_str(text[begin : begin + size])
-            if len(atoms) > _ATOMS_AHEAD or begin + size >= len(text):
-                atom, (_, n_chars) = atoms[0]
-                return atom, n_chars
-            size *= 2
+            window = text[here : here + size]
+            atoms = self._inner.pre_tokenizer.pre_tokenize_str(window)
+            atom, (_, n_chars) = atoms[0]
+            is_sure = len(atoms) > 1 and window[n_chars : atoms[1][1][1]].strip(_JOINERS)
+            if is_sure or len(atoms) > _ATOMS_AHEAD or here + size >= len(text):
+                return "".join([*spelled, atom]), here + n_chars - begin
+            n_read = _rest_of_atom(window[:n_chars])
+            if n_read:
+                spelled.append(atom[: len(window[:n_read].encode())])
+                here, size = here + n_read, _LONG_RUN
+            else:
+                size *= 2
 
     def _encode_atom(self, atom: str) -> Iterator[list[int]]:
         """Ids of one atom, a part at a time.
@@ -412,6 +422,16 @@ def _parts(text: str) -> Iterator[str]:
         yield text[begin:end]
         begin = end + 1
     yield text[begin:]
+
+
+def _rest_of_atom(atom: str) -> int:
+    """The last place from which the rest of an atom is read as a part of it; 0 if none is near."""
+    first = unicodedata.category(atom.lstrip(" ")[:1] or " ")[0]
+    kinds = {"L": "LM", "M": "LM", "N": "N"}.get(first, "PS")
+    for place in range(len(atom) - 1, max(1, len(atom) - _LOOK_BACK), -1):
+        if unicodedata.category(atom[place])[0] in kinds and atom[place] not in "'\u2019":
+            return place
+    return 0
 
 
 def _pair(merge: str | list[str]) -> tuple[str, str]:
