@@ -133,11 +133,24 @@ def test_shapes_have_about_the_length_that_is_asked_for(name: str) -> None:
     assert 500 <= len(text) <= 1200
 
 
+def test_with_some_shapes_for_each_reader_all_have_their_turn() -> None:
+    shapes = {name: input_growth.SHAPES[name] for name in ("dots", "digits", "prose")}
+    chosen = {name: len for name in "abc"}
+    found = dict(input_growth.measured(chosen, shapes, [10, 20], each=2))
+    assert [list(lines) for lines in found.values()] == [
+        ["dots", "digits"],
+        ["prose", "dots"],
+        ["digits", "prose"],
+    ]
+    whole = dict(input_growth.measured(chosen, shapes, [10, 20]))
+    assert all(list(lines) == list(shapes) for lines in whole.values())
+
+
 @pytest.mark.parametrize(("power", "status"), [(1, 0), (2, 1)])
 def test_the_benchmark_fails_where_something_grows_too_fast(
     power: int, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def lines(*_: object) -> Sequence[tuple[str, dict[str, input_growth.Line]]]:
+    def lines(*_: object, **__: object) -> Sequence[tuple[str, dict[str, input_growth.Line]]]:
         sizes = (1000, 2000, 4000)
         seconds = tuple((n / 1000) ** power * 0.1 for n in sizes)
         line = input_growth.Line(input_growth.exponent(sizes, seconds), sizes, seconds)

@@ -62,7 +62,7 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         """Whether the time has run out, or the work was cancelled."""
-        return self.is_cancelled or (self._ends < math.inf and self._clock() >= self._ends)
+        return self.is_cancelled or self._is_late(0.0)
 
     @property
     def is_cancelled(self) -> bool:
@@ -80,7 +80,7 @@ class Deadline:
         Returns:
             The verdict.
         """
-        return self.is_cancelled or (self._ends < math.inf and self._clock() >= self._ends + late_s)
+        return self.is_cancelled or self._is_late(late_s)
 
     @property
     def is_spent(self) -> bool:
@@ -152,9 +152,12 @@ class Deadline:
                 f"the call was cancelled while {doing}: its is_cancelled said that nobody waits; "
                 "call again without it"
             )
-        if self.is_over_by(late_s):
+        if self._is_late(late_s):
             self.stop()
             raise TimeLimitError(
                 f"the time limit of {self._limit_s:g} s ran out while {doing}; "
                 "give a shorter text or a higher time_limit_s="
             )
+
+    def _is_late(self, late_s: float) -> bool:
+        return self._ends < math.inf and self._clock() >= self._ends + late_s

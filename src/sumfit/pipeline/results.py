@@ -65,8 +65,7 @@ class ResultMaker:
             bonus: Score that the search added for length.
             timings: Seconds by stage.
             deadline: Some milliseconds after its end no more alternatives are looked at; it knows
-                whether a limit
-                left some of the work undone.
+                whether a limit left some of the work undone.
 
         Returns:
             The summary.
