@@ -134,7 +134,7 @@ class GigawordProfile:
         """
         text = normalize(text)
         text = _substitute(text, _QUOTES)
-        text = _STOP.sub(_split_stop, text)
+        text = _split_stops(text)
         text = _substitute(text, _TOKENS)
         for bracket, token in _BRACKETS.items():
             text = text.replace(bracket, f" {token} ")
@@ -161,11 +161,16 @@ def _substitute(text: str, rules: _Rules) -> str:
     return text
 
 
-def _split_stop(stop: re.Match[str]) -> str:
-    is_last = not stop.string[stop.end() :].strip("\"'”’)]} ")
-    if not is_last and _ABBREVIATION.search(stop.string[max(0, stop.start() - 12) : stop.start()]):
-        return "."
-    return " . "
+def _split_stops(text: str) -> str:
+    """Split full stops off the words before them, except those of abbreviations."""
+    end = len(text.rstrip("\"'”’)]} "))
+
+    def split(stop: re.Match[str]) -> str:
+        is_last = stop.end() >= end
+        before = text[max(0, stop.start() - 12) : stop.start()]
+        return "." if not is_last and _ABBREVIATION.search(before) else " . "
+
+    return _STOP.sub(split, text)
 
 
 PROFILES: dict[str, Profile] = {
