@@ -124,12 +124,9 @@ def read_arrays(path: str | os.PathLike[str], names: Iterable[str], most: int) -
             return {name: _array(file.read(info)) for name, info in infos.items()}
     except KeyError as error:
         raise ValueError(str(error.args[0])) from error
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise ValueError(str(error)) from error
-    except Exception as error:
-        # zlib, bz2 and lzma have error classes of their own
-        if isinstance(error, OSError | ValueError):
-            raise
+    except (OSError, ValueError):
+        raise
+    except Exception as error:  # of zipfile, zlib, bz2 and lzma, each with classes of its own
         raise ValueError(str(error)) from error
 
 

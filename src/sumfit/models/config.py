@@ -22,6 +22,8 @@ __all__ = [
     "MASK",
     "N_SPECIAL",
     "PAD",
+    "SCORER_FILES",
+    "SCORER_POSITIONS",
     "SYSTEMS",
     "DATConfig",
     "SystemName",
@@ -33,6 +35,12 @@ FORMAT = "sumfit-model-1"
 
 INSTALLED = "installed"
 """In place of a directory of pretrained weights: those of an installed package."""
+
+SCORER_FILES = {"model.onnx": "scorer.onnx", "model.fp32.onnx": "scorer.fp32.onnx"}
+"""The scorer's file beside each exported network."""
+
+SCORER_POSITIONS = 96
+"""Longest candidate in pieces, its start included; longer ones are scored by their beginning."""
 
 PAD, BOS, EOS, MASK = 0, 1, 2, 3
 N_SPECIAL = 4  # ids below this one are never emitted by an inner vertex

@@ -20,15 +20,13 @@ import torch
 from onnx import TensorProto, helper
 
 from sumfit.errors import ConfigError
+from sumfit.models.config import SCORER_POSITIONS
 from sumfit.models.dat import DAT
 from sumfit.models.layers import Block
 from sumfit.models.onnx_blocks import BlockWriter
 from sumfit.models.onnx_graph import GraphWriter
 
-__all__ = ["SCORER_POSITIONS", "export_scorer"]
-
-SCORER_POSITIONS = 96
-"""Longest candidate in pieces, its start included; longer ones are scored by their beginning."""
+__all__ = ["export_scorer"]
 
 
 @torch.no_grad()

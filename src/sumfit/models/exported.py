@@ -23,14 +23,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sumfit.errors import IncompatibleModelError, ModelFormatError, ModelNotFoundError
-from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, DATConfig
+from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, SCORER_FILES, DATConfig
 from sumfit.models.onnx_files import check_self_contained
 
 __all__ = ["GRAPH_FILES", "exported_file", "exported_weights"]
 
 GRAPH_FILES = ("model.fp32.onnx", "model.onnx")  # the exact one first
 _INPUTS = ("source_ids", "vertex_mask", "row_ids")
-_SCORER_FILES = {"model.fp32.onnx": "scorer.fp32.onnx", "model.onnx": "scorer.onnx"}
 _LARGEST_ERROR = 0.02  # of a vertex input, root mean square; int8 word rows give about 0.001
 _ROUNDS = 400
 # Weights of staying near the source's norm and the stored rows, where the tables leave them open.
@@ -89,7 +88,7 @@ def exported_weights(path: str | os.PathLike[str], config: DATConfig) -> dict[st
 
 def _scorer(graph: Path, config: DATConfig) -> dict[str, Tensor]:
     """The weights of the scorer, from its own file beside the graph's."""
-    constants = _Constants(graph.with_name(_SCORER_FILES.get(graph.name, "scorer.onnx")))
+    constants = _Constants(graph.with_name(SCORER_FILES.get(graph.name, "scorer.onnx")))
     position = torch.zeros(config.max_vertices, config.width)
     stored = constants.plain("position")[: config.max_vertices]
     position[: len(stored)] = stored

@@ -149,10 +149,9 @@ class Chooser:
                 if one.hypothesis.words in self._totals
             ]
             penalties = rank_by_support(source, [one.text for one in some])
-            judged += [
-                replace(one, choice_score=self._total(one) - self._weights.support * penalty)
-                for one, penalty in zip(some, penalties, strict=True)
-            ]
+            for one, penalty in zip(some, penalties, strict=True):
+                total = self._totals[one.hypothesis.words] - self._weights.support * penalty
+                judged.append(replace(one, choice_score=total))
         if not judged:
             return list(candidates)
         known = {one.text for one in judged}
@@ -180,6 +179,3 @@ class Chooser:
             total = own + weights.graph * one.log_prob + weights.length * len(text)
             total -= 0.0 if self._surface.has_labels(text) else weights.label
             self._totals[one.words] = total
-
-    def _total(self, candidate: Candidate) -> float:
-        return self._totals[candidate.hypothesis.words]

@@ -22,7 +22,7 @@ from sumfit.errors import (
     ModelFormatError,
     ModelNotFoundError,
 )
-from sumfit.models.config import FORMAT, DATConfig
+from sumfit.models.config import FORMAT, SCORER_FILES, DATConfig
 from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.text import Tokenizer
 from sumfit.text.controls import N_CONTROLS, Controls
@@ -246,7 +246,7 @@ class ModelDirectory:
         """
         if not self.config.architecture.n_scorer_layers:
             return None
-        file = graph.with_name(graph.name.replace("model", "scorer", 1))
+        file = graph.with_name(SCORER_FILES[graph.name])
         if not file.is_file():
             raise ModelFormatError(f"{file} is missing; copy or export the model again")
         return file

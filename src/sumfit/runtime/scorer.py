@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.models.config import BOS, EOS
+from sumfit.models.config import BOS, EOS, SCORER_POSITIONS
 from sumfit.models.session import open_session
 
 __all__ = ["CandidateTree", "Scorer"]
 
 FloatArray = npt.NDArray[np.float32]
-_MOST_PIECES = 95  # of a candidate; what is beyond is not scored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +56,7 @@ class CandidateTree:
         children: dict[tuple[int, int], int] = {}
         for candidate in candidates:
             node = 0
-            for word in candidate[:_MOST_PIECES]:
+            for word in candidate[: SCORER_POSITIONS - 1]:
                 child = children.get((node, word))
                 if child is None:
                     child = children[node, word] = len(words)

@@ -19,7 +19,7 @@ from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError
 from sumfit.length import longest_pieces
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights
-from sumfit.models.config import architecture_differences
+from sumfit.models.config import SCORER_FILES, architecture_differences
 from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
 from sumfit.models.export_scorer import export_scorer
@@ -32,7 +32,6 @@ from sumfit.training.pieces import averaged_weights, require_directory
 __all__ = ["export_model"]
 
 _GRAPHS = {"int8": "model.onnx", "fp32": "model.fp32.onnx"}
-_SCORERS = {"int8": "scorer.onnx", "fp32": "scorer.fp32.onnx"}
 _PINNED_WORDS = 48
 # What the runtime reads; the recipe stays as the record of how the model was made.
 _FIELDS = (
@@ -123,7 +122,7 @@ def export_model(
                 precision=precision,
             )
             if model.config.n_scorer_layers:
-                export_scorer(model, part / _SCORERS[precision], precision=precision)
+                export_scorer(model, part / SCORER_FILES[_GRAPHS[precision]], precision=precision)
         text = json.dumps(config, indent=2, ensure_ascii=False)
         (part / "config.json").write_text(text + "\n", encoding="utf-8")
         if keep_weights:
