@@ -85,8 +85,9 @@ class Options:
             one, text is natural and the method exact; ``None`` for the most probable one, which
             alone can be certified; ``"mbr"`` for minimum Bayes risk under the whole graph; the
             directory of a trained reranker; or ``"neural"`` for the one in the model's own.
-        faithful: Of the 20 best take the first that says only what the source says, as far as
-            rules see it (`sumfit.truth`): numbers, names, negation, possibility, roles; if none
+        faithful: Take the first candidate that says only what the source says, as far as rules see
+            it (`sumfit.truth`): numbers, names, negation, possibility, roles. Looked at are the
+            6 that the model's scorer likes best or, where it does not choose, 20; if none
             does, the one that least speaks against, whose ``faithful`` is then ``False``.
         method: Decoder, a name in `sumfit.decoding.METHODS`.
         ending: ``"eos"``, ``"any"``, or ``None`` for the model's own.
