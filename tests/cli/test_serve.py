@@ -39,7 +39,9 @@ def server(
     log = tmp_path / "log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            command("--port", str(free_port), "--model", str(tiny_model)), stderr=stream
+            command("--port", str(free_port), "--model", str(tiny_model)),
+            stderr=stream,
+            env={**os.environ, "SUMFIT_QUIET": "1"},  # the first run would say that it compiles
         )
     url = f"http://127.0.0.1:{free_port}"
     deadline = time.monotonic() + 400

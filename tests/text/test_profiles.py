@@ -1,12 +1,15 @@
 import json
 import lzma
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from sumfit.errors import ConfigError
 from sumfit.text import get_profile, normalize
+from sumfit.text.profiles import _ABBREVIATION, _STOP, _split_stops
 from tests.strategies import texts
 
 GIGAWORD = get_profile("gigaword")
@@ -39,6 +42,45 @@ DATA = Path(__file__).parents[3] / "shared" / "data" / "gigaword" / "valid.jsonl
 def test_gigaword_profile_tokenises_like_the_corpus(natural: str, expected: str) -> None:
     assert GIGAWORD.apply_source(natural) == expected
     assert GIGAWORD.apply_source(expected) == expected
+
+
+def slowly_split(text: str) -> str:
+    """Full stops split one at a time, each by looking at all that follows it."""
+    split, done = "", 0
+    for stop in _STOP.finditer(text):
+        is_last = not text[stop.end() :].strip("\"'”’)]} ")
+        is_split = is_last or not _ABBREVIATION.search(text[: stop.start()][-12:])
+        split += text[done : stop.start()] + (" . " if is_split else ".")
+        done = stop.end()
+    return split + text[done:]
+
+
+@given(st.text("aSU. \n)]}'’”\"`"), st.sampled_from(["", "Mr. Smith ", "the U.S. "]))
+def test_full_stops_are_split_as_one_at_a_time(text: str, before: str) -> None:
+    assert _split_stops(before + text) == slowly_split(before + text)
+
+
+class Counted(str):
+    """A text that counts how many characters of it are looked at in parts and by stripping."""
+
+    n_looked_at = 0
+
+    def __getitem__(self, place: Any) -> str:
+        part = super().__getitem__(place)
+        self.n_looked_at += len(part)
+        return part
+
+    def rstrip(self, characters: str | None = None, /) -> str:
+        self.n_looked_at += len(self)
+        return super().rstrip(characters)
+
+
+@pytest.mark.parametrize("part", ["a. B", "a.' B", "a. ' ", "Mr. B"])
+def test_splitting_full_stops_looks_at_each_part_of_a_text_a_few_times(part: str) -> None:
+    """Each full stop looked at all that follows it."""
+    text = Counted(part * 2000)
+    _split_stops(text)
+    assert len(text) <= text.n_looked_at <= 5 * len(text)
 
 
 @given(texts(untidy=True, surrogates=True))

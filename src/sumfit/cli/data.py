@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sumfit.cli.train import log_to_stderr
+from sumfit.cli.logs import log_to_stderr
 from sumfit.errors import ConfigError
 
 __all__ = ["app", "check", "filter_", "lexicon", "pack", "start_weights", "titles", "tokenizer"]

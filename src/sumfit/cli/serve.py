@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sumfit.cli.logs import level_of, log_to_stderr
 from sumfit.cli.options import ModelFlags, with_flags
 from sumfit.serving.options import ServerOptions, read_api_keys
 
@@ -110,14 +111,14 @@ def serve(
     The page is at /, the reference at /docs. The server listens on the loopback address and has
     no encryption: to offer it to others, put a reverse proxy in front and use API keys.
     """
-    from sumfit.serving.logs import set_up_logging  # the help needs no web server
+    from sumfit.serving.logs import JsonFormatter  # the help needs no web server
     from sumfit.serving.server import listen
     from sumfit.serving.server import serve as run_server
 
     options = server.options()
     if not options.is_loopback and not options.api_keys:
         print(f"warning: anyone who reaches {options.host} can use this server", file=sys.stderr)
-    set_up_logging(log_level)
+    log_to_stderr(level_of(log_level), "uvicorn", formatter=JsonFormatter())
     listener, url = listen(options)
     summarizer = model.load(n_workers=1)
     print(f"serving on {url}", file=sys.stderr)

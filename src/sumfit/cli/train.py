@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sumfit.cli.logs import log_to_stderr
+
 if TYPE_CHECKING:
     from sumfit.data.checking import Packer
     from sumfit.training.recipe import Recipe
     from sumfit.training.reranking.recipe import RerankerRecipe
     from sumfit.training.stages import Progress, TrainResult
 
-__all__ = ["log_to_stderr", "print_recipe", "print_result", "train"]
+__all__ = ["print_recipe", "print_result", "train"]
 
 
 def train(
@@ -116,20 +118,6 @@ def print_result(result: TrainResult) -> None:
     print(result.checkpoint)
     if result.best is not None:
         print(result.best)
-
-
-def log_to_stderr(level: int) -> None:
-    """Send the library's log to standard error.
-
-    Args:
-        level: Least level shown.
-    """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    logger = logging.getLogger("sumfit")
-    logger.setLevel(level)
-    logger.handlers[:] = [handler]
-    logger.propagate = False
 
 
 def _report(

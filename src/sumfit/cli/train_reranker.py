@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sumfit.cli.train import log_to_stderr, print_recipe, print_result
+from sumfit.cli.logs import log_to_stderr
+from sumfit.cli.train import print_recipe, print_result
 
 if TYPE_CHECKING:
     from sumfit.training.stages import Progress

@@ -1,21 +1,16 @@
-"""Log lines of the server: one JSON object each, on standard error, never a client's text.
+"""Log lines of the server: one JSON object each, never a client's text.
 
-Owns the formatter and the logging set-up of a server process.
+Owns the formatter. Does not own where the lines go (`sumfit.cli.logs`).
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import logging.config
 import time
 from typing import Any
 
-from sumfit.errors import ConfigError
-
-__all__ = ["JsonFormatter", "set_up_logging"]
-
-_LEVELS = ("debug", "info", "warning", "error")
+__all__ = ["JsonFormatter"]
 
 
 class JsonFormatter(logging.Formatter):
@@ -41,28 +36,3 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             entry["exception"] = record.exc_info[0].__name__
         return json.dumps(entry)
-
-
-def set_up_logging(level: str = "info") -> None:
-    """Send this process's log to standard error as JSON lines.
-
-    Args:
-        level: Least level that is written.
-
-    Raises:
-        ConfigError: If there is no such level.
-    """
-    if level not in _LEVELS:
-        raise ConfigError(f"log_level must be one of {', '.join(_LEVELS)}, was {level!r}")
-    logging.config.dictConfig(
-        {
-            "version": 1,
-            "disable_existing_loggers": False,
-            "formatters": {"json": {"()": JsonFormatter}},
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-            "loggers": {
-                name: {"handlers": ["stderr"], "level": level.upper(), "propagate": False}
-                for name in ("sumfit", "uvicorn")
-            },
-        }
-    )
