@@ -7,10 +7,13 @@ imports no compiler, so that a program may ask to be told before any is loaded.
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 from collections.abc import Callable
+from typing import TextIO
 
-__all__ = ["MESSAGE", "begins", "n_compiled", "on_compilation"]
+__all__ = ["MESSAGE", "announce_compilation", "begins", "n_compiled", "on_compilation"]
 
 MESSAGE = "compiling the search for this machine, once (about a minute)"
 """What the listener is told."""
@@ -31,6 +34,22 @@ def on_compilation(tell: Callable[[str], None]) -> None:
     global _listener
     with _lock:
         _listener = tell
+
+
+def announce_compilation(*, stream: TextIO | None = None) -> None:
+    """Say why the first run takes long, if it comes to that, unless ``SUMFIT_QUIET`` is set.
+
+    Args:
+        stream: Where to say it; stderr if not given.
+    """
+    if os.environ.get("SUMFIT_QUIET", "") in ("", "0"):
+        out = stream or sys.stderr
+
+        def show(line: str) -> None:
+            out.write(f"{line}\n")
+            out.flush()
+
+        on_compilation(show)
 
 
 def begins() -> None:

@@ -10,8 +10,8 @@ import pytest
 from numba import njit
 
 import sumfit.decoding.kernels.compiled  # noqa: F401 - sees what is compiled
-from sumfit.cli.terminal import Progress, announce_compilation, in_flags, printable
-from sumfit.compilation import MESSAGE, n_compiled, on_compilation
+from sumfit.cli.terminal import Progress, in_flags, printable
+from sumfit.compilation import MESSAGE, announce_compilation, n_compiled, on_compilation
 
 
 class Terminal(io.StringIO):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from sumfit import Summarizer
 from sumfit.cli.bench import bench as bench_command
-from sumfit.cli.bench import measure_speed
+from sumfit.cli.speed import measure_speed
 from sumfit.errors import ConfigError
 from sumfit.evaluation import paper
 from tests.tiny_baseline import write_model

@@ -1,12 +1,11 @@
 """Texts of a file that have no summary: counted, and the first of them named.
 
-Owns what standard error says of them, in the same words whether results come one by one or a file
-job writes them at its end.
+Owns what is said of them, in the same words whether results come one by one or a file job writes
+them at its end. Does not own how a terminal shows it.
 """
 
 from __future__ import annotations
 
-from sumfit.cli.terminal import in_flags, one_line
 from sumfit.errors import DataFormatError, EmptyInputError
 
 __all__ = ["Failures"]
@@ -36,7 +35,7 @@ class Failures:
             message: What is wrong with it.
 
         Returns:
-            What to say of it; ``None`` if it is good, or one of many.
+            What to say of it, in the library's words; ``None`` if it is good, or one of many.
         """
         self.n_texts += 1
         if kind is None or (self._blank_is_good and kind == EmptyInputError.__name__):
@@ -45,7 +44,7 @@ class Failures:
         if self.n_failed > _MOST_MESSAGES:
             return None
         names_its_line = kind == DataFormatError.__name__
-        return ("" if names_its_line else f"line {line}: ") + one_line(in_flags(message))
+        return message if names_its_line else f"line {line}: {message}"
 
     def total(self) -> str:
         """Say how many failed.

@@ -6,19 +6,15 @@ an error in its place instead of the end. Does not own file formats (`sumfit.dat
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 from sumfit.cli.records import without_nan
-from sumfit.cli.terminal import one_line
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
-from sumfit.writing import flush_to_disk, naming, replace_file
 
 __all__ = [
     "FORMATS",
@@ -27,7 +23,6 @@ __all__ = [
     "check_columns",
     "check_delimiter",
     "item_of",
-    "open_output",
     "read_items",
 ]
 
@@ -239,60 +234,6 @@ def item_of(
     except DataFormatError as error:
         return Item(row.line, kept=kept, error=error)
     return Item(row.line, text=text, kept=kept, limit=limit)
-
-
-@contextmanager
-def open_output(path: str | None, *, overwrite: bool = False) -> Iterator[TextIO]:
-    r"""Open the file to write, UTF-8 with ``\n`` line ends, or hand out standard output.
-
-    The file appears when all is written. Until then, and after an error, what is written is in
-    ``FILE.part`` beside it.
-
-    Args:
-        path: File; ``None`` or ``-`` for standard output. A device or a pipe is written as it is.
-        overwrite: Replace a file that is there.
-
-    Yields:
-        The stream.
-
-    Raises:
-        ConfigError: If the file is there and may not be replaced.
-        DataFormatError: If the file cannot be written.
-    """
-    if path is None or path == "-":
-        yield sys.stdout
-        return
-    target = Path(os.path.realpath(path))
-    is_whole = target.is_file() or not target.exists()
-    if is_whole and target.exists() and not overwrite:
-        raise ConfigError(
-            f"output {path} exists; add --overwrite to replace it, or give another name"
-        )
-    part = target.with_name(f"{target.name}.part") if is_whole else target
-    try:
-        stream = part.open("w", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataFormatError(f"cannot write {path}: {error.strerror or error}") from error
-    if not is_whole:
-        with naming(path), stream:
-            yield stream
-        return
-    try:
-        with naming(path), stream:
-            yield stream
-            flush_to_disk(stream)
-        replace_file(part, target)
-    except BaseException:
-        _say_what_is_left(part)
-        raise
-
-
-def _say_what_is_left(part: Path) -> None:
-    with suppress(OSError):
-        if part.stat().st_size:
-            print(f"what was done so far is in {one_line(str(part))}", file=sys.stderr)
-        else:
-            part.unlink()
 
 
 def _text(row: Row, name: str, text_field: str | None) -> str:

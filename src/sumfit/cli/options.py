@@ -16,7 +16,8 @@ from typing import Annotated, Any, TypeVar, cast
 import typer
 
 from sumfit.cleaning import INPUT_KINDS
-from sumfit.cli.terminal import announce_compilation, check_utf8, printable
+from sumfit.cli.terminal import check_utf8, printable
+from sumfit.compilation import announce_compilation
 from sumfit.decoding import METHODS
 from sumfit.errors import BudgetError, ConfigError
 from sumfit.length import PRESETS, UNITS

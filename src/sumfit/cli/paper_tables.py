@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.bench import machine, measure_speed
 from sumfit.cli.paper_baselines import CTC_SUM, ROWS, profile_of
 from sumfit.cli.paper_overlap import filled, left_out, overlap_table
 from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, NEURAL, OURS, Reproduction
+from sumfit.cli.speed import machine, measure_speed
 from sumfit.errors import ConfigError
 from sumfit.evaluation import paper
 from sumfit.evaluation.alignment import Aligner

@@ -13,12 +13,13 @@ from typing import Annotated, Any, TextIO, cast
 import typer
 
 from sumfit.cli.failures import Failures
-from sumfit.cli.io import FORMATS, Item, open_output, read_items
+from sumfit.cli.io import FORMATS, Item, read_items
 from sumfit.cli.jobs import JobSpec, run_job
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
+from sumfit.cli.output import open_output
 from sumfit.cli.records import RECORD_FIELDS, error_record, json_line, record_of
 from sumfit.cli.settings import SettingsFlags
-from sumfit.cli.terminal import Progress, one_line
+from sumfit.cli.terminal import Progress, in_flags, one_line
 from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
@@ -310,7 +311,7 @@ def _check_line_ends(length: LengthFlags, format: str) -> None:
 def _run_job(spec: JobSpec) -> Failures:
     report = run_job(spec, show_progress=sys.stderr.isatty())
     for message in report.messages:
-        print(message, file=sys.stderr)
+        _print_failure(message)
     resumed = f", {report.n_resumed} of them from an earlier run" if report.n_resumed else ""
     print(f"{report.n_records} records in {one_line(str(spec.output))}{resumed}", file=sys.stderr)
     return report.failures
@@ -345,7 +346,7 @@ def _write(
     error = item.error or next((one.error for one in summaries if one.error), None)
     message = failures.add(item.line, type(error).__name__ if error else None, str(error))
     if message is not None:
-        print(message, file=sys.stderr)
+        _print_failure(message)
     for place, one in enumerate(summaries):
         if format == "text":
             label = f"{item.line}\t{limits[place]}\t" if limits else ""
@@ -354,6 +355,10 @@ def _write(
             result = record_of(one) if item.error is None else error_record(item.error)
             stream.write(json_line({**item.kept, "line": item.line, **result}) + "\n")
     stream.flush()
+
+
+def _print_failure(message: str) -> None:
+    print(one_line(in_flags(message)), file=sys.stderr)
 
 
 def _lengths(length: LengthFlags, limit_field: str | None) -> dict[str, Any]:

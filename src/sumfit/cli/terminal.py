@@ -13,12 +13,10 @@ import time
 from collections.abc import Iterable
 from typing import TextIO
 
-from sumfit.compilation import on_compilation
 from sumfit.errors import InputError
 
 __all__ = [
     "Progress",
-    "announce_compilation",
     "as_utf8",
     "check_utf8",
     "in_flags",
@@ -120,16 +118,6 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> InputError:
         f"{name} is not UTF-8 (line {line}, byte {error.start}: 0x{data[error.start]:02x}); "
         "convert it to UTF-8"
     )
-
-
-def announce_compilation(*, stream: TextIO | None = None) -> None:
-    """Say why the first run takes long, if it comes to that, unless ``SUMFIT_QUIET`` is set.
-
-    Args:
-        stream: Where to say it; stderr if not given.
-    """
-    if os.environ.get("SUMFIT_QUIET", "") in ("", "0"):
-        on_compilation(lambda line: print(line, file=stream or sys.stderr, flush=True))
 
 
 def printable(text: str) -> str:

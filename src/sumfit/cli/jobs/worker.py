@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sumfit.cli.jobs.spec import failed_result
-from sumfit.cli.terminal import announce_compilation
+from sumfit.compilation import announce_compilation
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.pipeline import Summarizer
