@@ -1,7 +1,7 @@
 """Worker processes that apply a function to many tasks, and what is said when one of them is lost.
 
 Owns their start, one pipe to each, the order of results and their end. Does not own how many there
-are (`sumfit.processors`) nor the processes of file jobs, which are replaced (`sumfit.cli.jobs`).
+are (`sumfit.processors`) nor the processes of file jobs, which are replaced (`sumfit.jobs`).
 
 `multiprocessing.Pool` waits forever for a worker that was killed; an executor of
 `concurrent.futures` does where the worker was sending a result, and leaves workers behind when the

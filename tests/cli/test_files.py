@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from sumfit.cli.jobs import JobSpec, job
-from sumfit.cli.jobs.parts import JobDirectory
+from sumfit.jobs import JobSpec, job
+from sumfit.jobs.parts import JobDirectory
 from sumfit.writing import write_whole
 from tests.cli.conftest import Sumfit
-from tests.cli.power_cut import fake_run
+from tests.jobs.power_cut import fake_run
 from tests.tiny_model import TEXTS
 
 LIMIT = ("--max-chars", "40")

@@ -333,10 +333,8 @@ def test_progress_is_shown_on_a_terminal(
     tiny_model: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[str] = []
-    monkeypatch.setattr("sumfit.cli.jobs.progress._EVERY_S", {True: 0.0, False: 0.0})
-    monkeypatch.setattr(
-        "sumfit.cli.jobs.progress.Progress._write", lambda _, line: lines.append(line)
-    )
+    monkeypatch.setattr("sumfit.jobs.progress._EVERY_S", {True: 0.0, False: 0.0})
+    monkeypatch.setattr("sumfit.jobs.progress.Progress._write", lambda _, line: lines.append(line))
     assert invoke(tiny_model, "table1", "--data", str(data)).exit_code == 0
     assert not lines  # standard error is no terminal here
     monkeypatch.setattr("sumfit.cli.reproduce.sys", SimpleNamespace(stderr=Terminal()))

@@ -180,7 +180,7 @@ def test_progress_counts_every_summary_and_says_how_long(
 ) -> None:
     """Runs: the limits of each unit, the weights of MBR, the n-best lists."""
     write_set(tmp_path, texts)
-    monkeypatch.setattr("sumfit.cli.jobs.progress._EVERY_S", {True: 0.0, False: 0.0})
+    monkeypatch.setattr("sumfit.jobs.progress._EVERY_S", {True: 0.0, False: 0.0})
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
     tune_command(

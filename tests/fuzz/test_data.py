@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from sumfit.cli.io import read_items
-from sumfit.cli.records import json_line
 from sumfit.data.json_text import parse_json
 from sumfit.data.readers import Row, read_rows, table_columns
 from sumfit.errors import ConfigError, DataFormatError
+from sumfit.jobs.items import read_items
+from sumfit.jobs.records import json_line
 from tests.fuzz.fuzzing import allowing, damaged, fuzz
 
 ROWS = [

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sumfit.cli.jobs.progress import Progress
 from sumfit.cli.options import with_flags
 from sumfit.cli.paper_baselines import load_baselines
 from sumfit.cli.paper_data import read_test_set
@@ -23,6 +22,7 @@ from sumfit.errors import ConfigError
 from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
 from sumfit.evaluation.paper import TABLES
 from sumfit.evaluation.table import Table, render
+from sumfit.jobs.progress import Progress
 
 __all__ = ["reproduce"]
 

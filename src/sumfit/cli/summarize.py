@@ -12,17 +12,17 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from sumfit.cli.failures import Failures
-from sumfit.cli.io import FORMATS, Item, read_items
-from sumfit.cli.jobs import JobSpec, run_job
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.output import open_output
-from sumfit.cli.records import RECORD_FIELDS, error_record, json_line, record_of
 from sumfit.cli.settings import SettingsFlags
 from sumfit.cli.terminal import Progress, in_flags, one_line
 from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
+from sumfit.jobs import JobSpec, run_job
+from sumfit.jobs.failures import Failures
+from sumfit.jobs.items import FORMATS, Item, read_items
+from sumfit.jobs.records import RECORD_FIELDS, error_record, json_line, record_of
 from sumfit.length.request import LIMIT_KEYWORDS
 
 __all__ = ["summarize"]

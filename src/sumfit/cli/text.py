@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
-from sumfit.cli.records import json_line, record_of
 from sumfit.cli.settings import SettingsFlags
 from sumfit.cli.terminal import check_utf8, in_flags, not_utf8, printable
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
+from sumfit.jobs.records import json_line, record_of
 from sumfit.text.language import language_name
 
 __all__ = ["read_text", "text"]

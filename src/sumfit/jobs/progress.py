@@ -10,8 +10,8 @@ import threading
 import time
 from typing import TextIO
 
-from sumfit.cli.jobs.spec import JobSpec
 from sumfit.data.lines import COMPRESSED
+from sumfit.jobs.spec import JobSpec
 
 __all__ = ["Progress", "count_records"]
 

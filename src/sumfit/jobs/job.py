@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sumfit.cli.failures import Failures
-from sumfit.cli.jobs.output import write_output
-from sumfit.cli.jobs.parts import JobDirectory
-from sumfit.cli.jobs.pool import run_local
-from sumfit.cli.jobs.progress import Progress, count_records
-from sumfit.cli.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
 from sumfit.data.readers import table_columns
 from sumfit.errors import ConfigError
+from sumfit.jobs.failures import Failures
+from sumfit.jobs.output import write_output
+from sumfit.jobs.parts import JobDirectory
+from sumfit.jobs.pool import run_local
+from sumfit.jobs.progress import Progress, count_records
+from sumfit.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
 
 __all__ = ["JobReport", "run_job"]
 
@@ -77,7 +77,7 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
             progress.add(len(results), sum(result["error"] is not None for result in results))
 
         if spec.engine == "ray":
-            from sumfit.cli.jobs.ray_engine import run_ray
+            from sumfit.jobs.ray_engine import run_ray
 
             run_ray(spec, pending, save)
         else:

@@ -1,7 +1,7 @@
 """Parquet as a job's output: columns of one type each, whatever the input's records hold.
 
 Owns the types of columns, from the input's own or found by reading it once before. Does not own
-the results or their order (`sumfit.cli.jobs.output`).
+the results or their order (`sumfit.jobs.output`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import IO, Any
 
-from sumfit.cli.jobs.spec import JobSpec, changed_input
-from sumfit.cli.records import json_line
 from sumfit.errors import MissingExtraError
 from sumfit.hypothesis import SourceSelection
+from sumfit.jobs.records import json_line
+from sumfit.jobs.spec import JobSpec, changed_input
 
 __all__ = ["write_parquet"]
 

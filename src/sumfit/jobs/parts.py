@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from sumfit.cli.jobs.fingerprint import differences
 from sumfit.errors import ConfigError, DataFormatError, OverloadedError
+from sumfit.jobs.fingerprint import differences
 from sumfit.writing import flush_to_disk, replace_file, sync_folder
 
 __all__ = ["JobDirectory"]

@@ -22,11 +22,11 @@ from typing import Any
 import pytest
 
 from sumfit import Summarizer
-from sumfit.cli.jobs import JobSpec, run_job
-from sumfit.cli.jobs.parts import JobDirectory
-from sumfit.cli.jobs.progress import Progress
-from sumfit.cli.jobs.spec import read_chunks
 from sumfit.errors import ConfigError, DataFormatError, OverloadedError, ServiceError
+from sumfit.jobs import JobSpec, run_job
+from sumfit.jobs.parts import JobDirectory
+from sumfit.jobs.progress import Progress
+from sumfit.jobs.spec import read_chunks
 from tests.tiny_model import TEXTS
 
 OPTIONS = {"max_chars": 40}
@@ -230,7 +230,7 @@ def test_a_job_killed_between_output_and_clean_up_counts_as_done(
     tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_jsonl(tmp_path / "in.jsonl", records(8))
-    monkeypatch.setattr("sumfit.cli.jobs.parts.shutil.rmtree", lambda *a, **k: None)
+    monkeypatch.setattr("sumfit.jobs.parts.shutil.rmtree", lambda *a, **k: None)
     run(spec(tmp_path, tiny_model))
     monkeypatch.undo()
     before = (tmp_path / "out.jsonl").stat().st_mtime_ns
@@ -357,7 +357,7 @@ def test_one_odd_value_spoils_no_output(
     tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    monkeypatch.setattr("sumfit.cli.jobs.parquet._ROWS_PER_GROUP", 2)
+    monkeypatch.setattr("sumfit.jobs.parquet._ROWS_PER_GROUP", 2)
     odd = [
         {"n": None, "mixed": "a", "name": "half \ud800", "tags": None},
         {"n": None, "mixed": [1, "x"], "name": "b", "tags": []},
@@ -500,7 +500,7 @@ def test_a_worker_that_dies_is_replaced(
             process.kill()
         return process
 
-    monkeypatch.setattr("sumfit.cli.jobs.pool.subprocess.Popen", start)
+    monkeypatch.setattr("sumfit.jobs.pool.subprocess.Popen", start)
     assert run(spec(tmp_path, tiny_model)).n_records == 12
     assert len(started) == 2
 
@@ -509,7 +509,7 @@ def test_a_worker_that_dies_is_replaced(
         process.kill()
         return process
 
-    monkeypatch.setattr("sumfit.cli.jobs.pool.subprocess.Popen", die)
+    monkeypatch.setattr("sumfit.jobs.pool.subprocess.Popen", die)
     with pytest.raises(ServiceError, match=r"a worker died 3 times .* on records 1 to 4"):
         run(spec(tmp_path, tiny_model, output=tmp_path / "other.jsonl"))
 

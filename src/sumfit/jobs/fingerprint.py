@@ -1,6 +1,6 @@
 """What decides the content of a job's parts, and how two jobs differ, in words.
 
-Owns the comparison. Does not own where a fingerprint is kept (`sumfit.cli.jobs.parts`).
+Owns the comparison. Does not own where a fingerprint is kept (`sumfit.jobs.parts`).
 """
 
 from __future__ import annotations

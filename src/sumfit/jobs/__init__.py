@@ -4,7 +4,7 @@
 the output until the output is complete; the same command after a crash goes on from there.
 """
 
-from sumfit.cli.jobs.job import JobReport, run_job
-from sumfit.cli.jobs.spec import JobSpec
+from sumfit.jobs.job import JobReport, run_job
+from sumfit.jobs.spec import JobSpec
 
 __all__ = ["JobReport", "JobSpec", "run_job"]

@@ -1,6 +1,6 @@
 """A worker process of a file job: reads chunks from standard input, answers on standard output.
 
-Run as ``python -m sumfit.cli.jobs.worker`` by `sumfit.cli.jobs.pool` alone. One JSON object a
+Run as ``python -m sumfit.jobs.worker`` by `sumfit.jobs.pool` alone. One JSON object a
 line in both directions; it ends when its input ends, so it never outlives its parent.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sumfit.cli.jobs.spec import failed_result
 from sumfit.compilation import announce_compilation
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Summary
+from sumfit.jobs.spec import failed_result
 from sumfit.pipeline import Summarizer
 
 __all__ = ["summarize_chunk"]
@@ -30,7 +30,7 @@ def summarize_chunk(
 
     Args:
         summarizer: The model.
-        records: As `sumfit.cli.jobs.spec.Chunk` has them.
+        records: As `sumfit.jobs.spec.Chunk` has them.
         options: Keyword arguments for the summarizer.
 
     Returns:

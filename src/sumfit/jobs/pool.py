@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
-from sumfit.cli.jobs.spec import Chunk, JobSpec
 from sumfit.errors import ConfigError, ServiceError
+from sumfit.jobs.spec import Chunk, JobSpec
 
 __all__ = ["run_local"]
 
@@ -133,7 +133,7 @@ class _Worker:
 
     def __init__(self, spec: JobSpec) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "sumfit.cli.jobs.worker"],
+            [sys.executable, "-m", "sumfit.jobs.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sumfit._version import __version__
-from sumfit.cli.io import FORMATS, check_columns, check_delimiter, item_of
-from sumfit.cli.jobs.fingerprint import JOB_FORMAT, content_digest
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
+from sumfit.jobs.fingerprint import JOB_FORMAT, content_digest
+from sumfit.jobs.items import FORMATS, check_columns, check_delimiter, item_of
 from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.processors import checked_workers
 from sumfit.runtime import ModelDirectory

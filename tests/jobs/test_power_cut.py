@@ -24,7 +24,7 @@ def test_a_power_cut_at_any_call_loses_at_most_the_part_in_work(
     output.write_text("what an earlier job wrote\n" * 20)
     arguments = [str(tmp_path / "in.jsonl"), str(output), str(tiny_model), loses]
     result = subprocess.run(
-        [sys.executable, "-m", "tests.cli.power_cut", *arguments],
+        [sys.executable, "-m", "tests.jobs.power_cut", *arguments],
         cwd=Path(__file__).parent.parent.parent,
         capture_output=True,
         text=True,

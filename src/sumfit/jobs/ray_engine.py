@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from sumfit.cli.jobs.spec import Chunk, JobSpec, read_chunks
-from sumfit.cli.jobs.worker import summarize_chunk
 from sumfit.errors import MissingExtraError, ServiceError
+from sumfit.jobs.spec import Chunk, JobSpec, read_chunks
+from sumfit.jobs.worker import summarize_chunk
 from sumfit.pipeline import Summarizer
 
 __all__ = ["SummarizeChunks", "run_ray"]

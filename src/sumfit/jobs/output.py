@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from sumfit.cli.io import TABLES
-from sumfit.cli.jobs.parquet import write_parquet
-from sumfit.cli.jobs.spec import JobSpec, changed_input
-from sumfit.cli.records import as_text, json_line, without_nan
 from sumfit.errors import ConfigError, MissingExtraError
+from sumfit.jobs.items import TABLES
+from sumfit.jobs.parquet import write_parquet
+from sumfit.jobs.records import as_text, json_line, without_nan
+from sumfit.jobs.spec import JobSpec, changed_input
 from sumfit.writing import flush_to_disk, naming, replace_file
 
 __all__ = ["write_output"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from sumfit.cli.records import without_nan
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
+from sumfit.jobs.records import without_nan
 
 __all__ = [
     "FORMATS",

@@ -1,6 +1,6 @@
 """A job whose power is cut at every system call that writes, one after the other.
 
-Run as ``python -m tests.cli.power_cut INPUT OUTPUT MODEL LOSES``, in a process of its own, as it
+Run as ``python -m tests.jobs.power_cut INPUT OUTPUT MODEL LOSES``, in a process of its own, as it
 forks. Each child runs the same job until the call at which its power is cut. With ``LOSES`` what
 was not flushed to the disk by then is lost as well: bytes without an ``fsync`` of their file, names
 without one of their folder. The parent then looks at what is left, runs the job again, and looks at
@@ -19,9 +19,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from sumfit.cli.jobs import JobSpec, job, run_job
-from sumfit.cli.jobs import spec as spec_module
-from sumfit.cli.jobs.spec import Chunk
+from sumfit.jobs import JobSpec, job, run_job
+from sumfit.jobs import spec as spec_module
+from sumfit.jobs.spec import Chunk
 from sumfit.runtime import ModelDirectory
 
 __all__ = ["Disk"]
