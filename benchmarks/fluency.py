@@ -24,12 +24,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from sumfit.cli.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.errors import IncompatibleModelError, SumfitError
 from sumfit.evaluation.table import Cell, Table, render
 from sumfit.losses.autoregressive import score_targets
 from sumfit.models.autoregressive import Autoregressive, LengthInformed
 from sumfit.models.checkpoint import load_network
+from sumfit.reproduction.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.text import Tokenizer
 
 FloatArray = npt.NDArray[np.float64]

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sumfit.cli.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.errors import SumfitError
 from sumfit.evaluation.rouge import compare_rouge, rouge
 from sumfit.evaluation.table import Cell, Table, render
 from sumfit.length import resolve_budget
+from sumfit.reproduction.runs import EvaluationSet, ModelRunner, find_set
 
 SETS = ("newsapi/valid", "rss_news/valid", "commits/valid", "arxiv/valid", "gigaword/valid")
 COLUMNS = ("set", "n", "R-Sum", "other", "difference", "low", "high", "same summary %")

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sumfit.cli.paper_baselines import profile_of
-from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem, find_set
 from sumfit.errors import SumfitError
 from sumfit.evaluation.baselines import cut_at_words, lead
 from sumfit.evaluation.fidelity import Fidelity, fidelity
 from sumfit.evaluation.rouge import METRICS, RougeResult, compare_rouge, rouge
 from sumfit.evaluation.table import Cell, Table, render
 from sumfit.length import resolve_budget
+from sumfit.reproduction.baselines import profile_of
+from sumfit.reproduction.runs import EvaluationSet, ModelRunner, RunItem, find_set
 
 SETS = ("newsapi/test", "arxiv/test", "commits/test")
 GIGAWORD = "gigaword/valid"

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem, find_set
 from sumfit.errors import ConfigError, SumfitError
 from sumfit.evaluation.rouge import RougeResult, compare_rouge, rouge, rouge_items
 from sumfit.evaluation.table import Cell, Table, render
 from sumfit.length import resolve_budget
+from sumfit.reproduction.runs import EvaluationSet, ModelRunner, RunItem, find_set
 
 SETS: Mapping[str, Mapping[str, Any]] = {
     "gigaword/valid": {"profile": "gigaword", "bonus": 0.0},

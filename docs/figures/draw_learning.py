@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sumfit.evaluation.plot import Point, chart
+from sumfit.reproduction.chart import Point, chart
 
 SETS = ("news, 60 characters", "commits, 60 characters", "papers, 80 characters")
 # Millions of pairs drawn: R-Sum on newsapi, commits and arxiv.

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from sumfit import Summarizer
 from sumfit.cli.bench import bench as bench_command
-from sumfit.cli.speed import measure_speed
 from sumfit.errors import ConfigError
-from sumfit.evaluation import paper
+from sumfit.reproduction import paper
+from sumfit.reproduction.speed import measure_speed
 from tests.tiny_baseline import write_model
 
 APP = typer.Typer()

@@ -60,8 +60,8 @@ def test_every_option_of_a_command_exists(line: str) -> None:
 
 def test_the_page_on_the_paper_names_every_table_and_the_size_of_every_network() -> None:
     torch = pytest.importorskip("torch")
-    from sumfit.evaluation.paper import TABLES
     from sumfit.models.network import build_network
+    from sumfit.reproduction.paper import TABLES
     from sumfit.training import load_recipe
 
     text = PAGES[1].read_text(encoding="utf-8")

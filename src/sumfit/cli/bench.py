@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sumfit.cli.bench_texts import TEXTS
-from sumfit.cli.paper_baselines import ROWS, load_baselines
-from sumfit.cli.speed import Mode, Speed, machine, measure_speed
 from sumfit.errors import ConfigError
 from sumfit.evaluation.files import read_sources
 from sumfit.evaluation.table import Table, render
 from sumfit.pipeline import Summarizer
+from sumfit.reproduction.baselines import ROWS, load_baselines
+from sumfit.reproduction.speed import Mode, Speed, machine, measure_speed
 
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline

@@ -12,17 +12,17 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sumfit.cli.options import with_flags
-from sumfit.cli.paper_baselines import load_baselines
-from sumfit.cli.paper_data import read_test_set
-from sumfit.cli.paper_plots import write_plots
-from sumfit.cli.paper_runs import Reproduction, parse_rerankers, parse_systems
-from sumfit.cli.paper_tables import MAKERS, planned
-from sumfit.cli.runs import ModelRunner
 from sumfit.errors import ConfigError
 from sumfit.evaluation.endpoint import AnswerCache, Endpoint, EndpointOptions
-from sumfit.evaluation.paper import TABLES
 from sumfit.evaluation.table import Table, render
 from sumfit.jobs.progress import Progress
+from sumfit.reproduction.baselines import load_baselines
+from sumfit.reproduction.paper import TABLES
+from sumfit.reproduction.paper_data import read_test_set
+from sumfit.reproduction.plots import write_plots
+from sumfit.reproduction.rows import Reproduction, parse_rerankers, parse_systems
+from sumfit.reproduction.runs import ModelRunner
+from sumfit.reproduction.tables import MAKERS, planned
 
 __all__ = ["reproduce"]
 

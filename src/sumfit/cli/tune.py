@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from sumfit.cli.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.errors import ConfigError, ModelFormatError
 from sumfit.evaluation.rouge import rouge_items
 from sumfit.evaluation.table import Table, render
@@ -20,6 +19,7 @@ from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
 from sumfit.jobs.progress import Progress
 from sumfit.length import Unit, get_unit
 from sumfit.models.manifest import MANIFEST, write_manifest
+from sumfit.reproduction.runs import EvaluationSet, ModelRunner, find_set
 from sumfit.rerank import GraphMBRReranker
 from sumfit.runtime.directory import DEFAULT_MODEL
 

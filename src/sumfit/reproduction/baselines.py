@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.runs import RunItem, exact_or_shorter
 from sumfit.errors import ConfigError
-from sumfit.evaluation import paper
 from sumfit.models.config import SYSTEMS
+from sumfit.reproduction import paper
+from sumfit.reproduction.runs import RunItem, exact_or_shorter
 
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sumfit.cli.paper_data import read_test_set
 from sumfit.errors import ConfigError, DataFormatError
+from sumfit.reproduction.paper_data import read_test_set
 
 
 def put(path: Path, *lines: str) -> None:

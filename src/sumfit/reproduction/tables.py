@@ -1,6 +1,6 @@
 """The paper's tables made again: which runs each needs, and our figures beside the paper's.
 
-Owns the rows. Does not own how a table of ROUGE scores is laid out (`sumfit.cli.paper_overlap`).
+Owns the rows. Does not own how a table of ROUGE scores is laid out (`sumfit.reproduction.overlap`).
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.paper_baselines import CTC_SUM, ROWS, profile_of
-from sumfit.cli.paper_overlap import filled, left_out, overlap_table
-from sumfit.cli.paper_runs import CONSTRAINED, EXACT, MBR, NEURAL, OURS, Reproduction
-from sumfit.cli.speed import machine, measure_speed
 from sumfit.errors import ConfigError
-from sumfit.evaluation import paper
 from sumfit.evaluation.alignment import Aligner
 from sumfit.evaluation.judge import Pair, judge
 from sumfit.evaluation.novelty import novelty
-from sumfit.evaluation.paper import PaperRow
 from sumfit.evaluation.rouge import RougeOptions
 from sumfit.evaluation.table import Cell, Table
 from sumfit.pipeline import Summarizer
+from sumfit.reproduction import paper
+from sumfit.reproduction.baselines import CTC_SUM, ROWS, profile_of
+from sumfit.reproduction.overlap import filled, left_out, overlap_table
+from sumfit.reproduction.paper import PaperRow
+from sumfit.reproduction.rows import CONSTRAINED, EXACT, MBR, NEURAL, OURS, Reproduction
+from sumfit.reproduction.speed import machine, measure_speed
 
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sumfit.cli.runs import EvaluationSet, spread
 from sumfit.errors import ConfigError, DataFormatError
 from sumfit.evaluation.files import ReferenceItem, check_paired, read_references, read_sources
+from sumfit.reproduction.runs import EvaluationSet, spread
 
 __all__ = ["read_test_set"]
 

@@ -1,8 +1,8 @@
 """The runs behind the paper's tables: which system is which, made once and kept.
 
 Owns the settings of every row that the DAT model itself can fill, the paper's length rule, and
-rows read from files. Rows of trained baselines are `sumfit.cli.paper_baselines`, tables
-`sumfit.cli.paper_tables`.
+rows read from files. Rows of trained baselines are `sumfit.reproduction.baselines`, tables
+`sumfit.reproduction.tables`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sumfit.cli.paper_baselines import ROWS, profile_of, run_baseline
-from sumfit.cli.runs import EvaluationSet, ModelRunner, RunItem, spread
 from sumfit.errors import ConfigError, InputError
-from sumfit.evaluation import paper
 from sumfit.evaluation.baselines import cut_at_words
 from sumfit.evaluation.endpoint import Endpoint
 from sumfit.evaluation.files import read_summaries
 from sumfit.length import resolve_budget
+from sumfit.reproduction import paper
+from sumfit.reproduction.baselines import ROWS, profile_of, run_baseline
+from sumfit.reproduction.runs import EvaluationSet, ModelRunner, RunItem, spread
 
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from sumfit.errors import InputError
-from sumfit.evaluation.plot import _axis, chart
+from sumfit.reproduction.chart import _axis, chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 

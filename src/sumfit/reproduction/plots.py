@@ -1,6 +1,6 @@
 """Charts of the paper's tables: quality against length, speed against quality.
 
-Owns which columns become which axis. Drawing is `sumfit.evaluation.plot`'s.
+Owns which columns become which axis. Drawing is `sumfit.reproduction.chart`'s.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sumfit.evaluation.plot import Point, chart
 from sumfit.evaluation.table import Table
+from sumfit.reproduction.chart import Point, chart
 
 __all__ = ["write_plots"]
 

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sumfit.cli.paper_baselines import ROWS
-from sumfit.cli.paper_runs import Reproduction, Row
-from sumfit.evaluation import paper
 from sumfit.evaluation.fidelity import fidelity
-from sumfit.evaluation.paper import PaperRow
 from sumfit.evaluation.rouge import (
     METRICS,
     References,
@@ -24,6 +20,10 @@ from sumfit.evaluation.rouge import (
     rouge_items,
 )
 from sumfit.evaluation.table import Cell, Table
+from sumfit.reproduction import paper
+from sumfit.reproduction.baselines import ROWS
+from sumfit.reproduction.paper import PaperRow
+from sumfit.reproduction.rows import Reproduction, Row
 
 __all__ = ["filled", "left_out", "overlap_table"]
 

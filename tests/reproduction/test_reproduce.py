@@ -13,16 +13,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sumfit.cli.paper_baselines import CTC_SUM, ROWS, load_baselines, run_baseline
-from sumfit.cli.paper_data import read_test_set
-from sumfit.cli.paper_runs import Reproduction, Row
-from sumfit.cli.paper_tables import MAKERS, planned
 from sumfit.cli.reproduce import reproduce as reproduce_command
-from sumfit.cli.runs import ModelRunner
 from sumfit.errors import ConfigError, InfeasibleBudgetError, InputError, ModelNotFoundError
-from sumfit.evaluation import paper
 from sumfit.hypothesis import Summary
 from sumfit.models.config import DATConfig
+from sumfit.reproduction import paper
+from sumfit.reproduction.baselines import CTC_SUM, ROWS, load_baselines, run_baseline
+from sumfit.reproduction.paper_data import read_test_set
+from sumfit.reproduction.rows import Reproduction, Row
+from sumfit.reproduction.runs import ModelRunner
+from sumfit.reproduction.tables import MAKERS, planned
 from sumfit.runtime import ModelConfig
 from tests.tiny_baseline import write_model
 
@@ -110,7 +110,7 @@ def test_rows_are_filled_from_files_and_cut_where_too_long(
 def test_rows_are_filled_from_trained_baselines(
     tiny_model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sumfit.cli.paper_tables._TIMED", 2)
+    monkeypatch.setattr("sumfit.reproduction.tables._TIMED", 2)
     systems = ("at", "at-leninfo", "bert-crf", "ctc")
     folders = [write_model(tmp_path / name, name) for name in systems]
     arguments = ["--data", str(data), "--first", "2", "--device", "cpu"]
@@ -303,8 +303,8 @@ def test_table_9_has_a_row_for_every_reranker_given(
 def test_the_work_is_counted_before_it_is_done(
     tiny_model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sumfit.cli.paper_tables._TIMED", 2)
-    monkeypatch.setattr("sumfit.cli.paper_tables.judge", lambda pairs, endpoint: NO_VERDICT)
+    monkeypatch.setattr("sumfit.reproduction.tables._TIMED", 2)
+    monkeypatch.setattr("sumfit.reproduction.tables.judge", lambda pairs, endpoint: NO_VERDICT)
     out = tmp_path / "at.txt"
     out.write_text("\n".join(["one two three"] * 6) + "\n")
     baselines = load_baselines([str(write_model(tmp_path / "ctc", "ctc"))], device="cpu")
