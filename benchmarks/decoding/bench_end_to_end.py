@@ -30,8 +30,8 @@ import numpy as np
 import torch
 
 from sumfit.data.readers import read_rows
-from sumfit.decoding import torch_fused
-from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, seqmap_beam_batch
+from sumfit.decoding.device import fused
+from sumfit.decoding.device.batch import DAGBatch, DeviceCosts, seqmap_beam_batch
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget, unit_costs
 from sumfit.models.config import N_SPECIAL
@@ -198,7 +198,7 @@ def main() -> None:
         "bound_warps": options.bound_warps,
         "beam_warps": options.beam_warps,
     }
-    torch_fused.DEFAULT = torch_fused.Tuning(
+    fused.DEFAULT = fused.Tuning(
         **{name: value for name, value in changed.items() if value is not None}
     )
     began = time.perf_counter()
@@ -224,7 +224,7 @@ def main() -> None:
     print(
         f"{torch.cuda.get_device_name() if is_cuda else 'CPU'}, {backend.name}: {n} texts, "
         f"{sum(map(len, sources)) / n:.1f} pieces each, K={bench.beam_size}, "
-        f"M={bench.words_per_vertex}, no constraints, {torch_fused.DEFAULT}",
+        f"M={bench.words_per_vertex}, no constraints, {fused.DEFAULT}",
         flush=True,
     )
     for text in options.limits:

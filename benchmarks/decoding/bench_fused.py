@@ -18,10 +18,10 @@ import torch
 from bench_seqmap import random_graph
 from bench_torch import costs_of, milliseconds, replayed
 
-from sumfit.decoding import torch_words
-from sumfit.decoding.torch_batch import DAGBatch
-from sumfit.decoding.torch_beam import seqmap_beam_batch
-from sumfit.decoding.torch_fused import Tuning, fused_beam
+from sumfit.decoding.device import words
+from sumfit.decoding.device.batch import DAGBatch
+from sumfit.decoding.device.beam import seqmap_beam_batch
+from sumfit.decoding.device.fused import Tuning, fused_beam
 from sumfit.length import LengthBudget
 
 VARIANTS = [
@@ -75,10 +75,10 @@ def main() -> None:
     codes = [job.wait() for job in jobs]
     print(f"compiled in {time.perf_counter() - started:.0f} s, exits {codes}", flush=True)
     plain = {}
-    has_triton, torch_words._HAS_TRITON = torch_words._HAS_TRITON, False
+    has_triton, words._HAS_TRITON = words._HAS_TRITON, False
     for unit, (batch, bonus) in batches.items():
         plain[unit] = seqmap_beam_batch(batch, bonus=bonus)
-    torch_words._HAS_TRITON = has_triton
+    words._HAS_TRITON = has_triton
     for n in options.variants:
         if codes[options.variants.index(n)]:
             continue

@@ -21,7 +21,7 @@ from bench_seqmap import VOCAB_SIZE, random_graph
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, marginal_log_prob
-from sumfit.decoding.torch_batch import (
+from sumfit.decoding.device.batch import (
     BatchResult,
     DAGBatch,
     decode_batch,

@@ -127,7 +127,7 @@ def test_sequences_are_those_of_the_graphs(
     most_bytes: int,
 ) -> None:
     import sumfit.runtime.torch as module
-    from sumfit.decoding.torch_batch import DeviceCosts
+    from sumfit.decoding.device.batch import DeviceCosts
 
     monkeypatch.setattr(module, "_MOST_BYTES", most_bytes)
     backend = module.TorchBackend(model, device="cpu")
@@ -192,7 +192,7 @@ def test_graphs_are_decoded_in_batches_on_the_device(
     limit: int,
     unit_bonus: float | None,
 ) -> None:
-    import sumfit.decoding.torch_batch as module
+    import sumfit.decoding.device.batch as module
 
     fit = Summarizer.from_pretrained(model.path, backend="torch", device="cpu", n_workers=1)
     keywords = {f"max_{unit}": limit, "constraints": False, "method": method}

@@ -1,7 +1,7 @@
 """The BERT-CRF baseline: Viterbi over the candidates of each slot, then a cut where it is too long.
 
 Owns `best_labels` and what a text's slots are. Does not own the recursion
-(`sumfit.decoding.torch_crf`) or the cut (`sumfit.baselines.fitting`).
+(`sumfit.decoding.device.crf`) or the cut (`sumfit.baselines.fitting`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from sumfit.baselines.base import Baseline, BaselineOptions, Wanted, Written
 from sumfit.baselines.ctc import pad_slots
-from sumfit.decoding.torch_crf import viterbi
+from sumfit.decoding.device.crf import viterbi
 from sumfit.errors import SumfitError
 from sumfit.losses.crf import choose_candidates, forbid_leaving, log_partition
 from sumfit.models.bert_crf import END, BertCRF

@@ -57,7 +57,7 @@ _LAZY = {
     "marginal_log_prob": "marginal",
     "marginal_log_probs": "marginal",
     "ctc_decode": "ctc",
-    "decode_batch": "torch_batch",
+    "decode_batch": "device.batch",
     "Constraints": "constraints",
     "CompiledConstraints": "constraints",
     "Lexicon": "lexicon",

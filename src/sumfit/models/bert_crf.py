@@ -1,7 +1,7 @@
 """The BERT-CRF baseline's network: BERT reads the source and writes at its positions.
 
 Owns `BertCRF`, after Su et al. 2021. Does not own its loss (`sumfit.losses.crf`) or its decoding
-(`sumfit.decoding.torch_crf`).
+(`sumfit.decoding.device.crf`).
 
 All blocks are BERT's encoder. The first S positions of the source are the slots of the summary;
 where the source is shorter than that, ``<mask>`` fills it up. A slot is a piece or `END`; scores of

@@ -1,7 +1,7 @@
 """Many graphs decoded in one batch on the backend's device.
 
 Owns which calls can be batched and how their results become candidates. Does not own batched
-decoding (`sumfit.decoding.torch_batch`), which is imported only when it is used.
+decoding (`sumfit.decoding.device.batch`), which is imported only when it is used.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def decode_together(
     """
     if not tasks or (ranking and n_wanted > ranking.n_listed):
         return []  # more than the reranker's list: what competes is decoded by itself
-    from sumfit.decoding.torch_batch import decode_batch
+    from sumfit.decoding.device.batch import decode_batch
 
     first = tasks[0]
     costs = unit_costs(first.search.tokenizer, first.request.unit)

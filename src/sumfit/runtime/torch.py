@@ -21,8 +21,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from sumfit.dag import DAG
+from sumfit.decoding.device.batch import DAGBatch, DeviceCosts, fetch, read_back, seqmap_beam_batch
 from sumfit.decoding.options import Ending
-from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, fetch, read_back, seqmap_beam_batch
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget, longest_pieces

@@ -64,7 +64,7 @@ def in_one_reading(
     Returns:
         Scores, ids and sums.
     """
-    from sumfit.decoding import torch_kernels as kernels
+    from sumfit.decoding.device import kernels as kernels
 
     size, n, n_words = scores.shape
     top = scores.new_zeros(size, n - 2, words_per_vertex, dtype=torch.float32)

@@ -48,7 +48,7 @@ def loops_from_zero(kernel: object, constants: dict[str, object]) -> list[int]:
 @pytest.mark.parametrize("precision", ["ieee", "tf32x3"])
 @pytest.mark.parametrize("is_one", [False, True])
 def test_loops_of_the_bounds_begin_where_they_are_told(is_one: bool, precision: str) -> None:
-    from sumfit.decoding.torch_kernels import bounds
+    from sumfit.decoding.device.kernels import bounds
 
     shape = {"N": 32, "CHUNK": 16, "ONE_KIND": is_one, "HAS_OTHER": True, "HAS_FREE": not is_one}
     before, after = loops_from_zero(bounds, {**shape, "TINY": 1e-30, "PRECISION": precision})
@@ -57,7 +57,7 @@ def test_loops_of_the_bounds_begin_where_they_are_told(is_one: bool, precision: 
 
 @pytest.mark.parametrize("precision", ["ieee", "tf32x3"])
 def test_loops_of_the_beam_begin_where_they_are_told(precision: str) -> None:
-    from sumfit.decoding.torch_kernels_beam import beam
+    from sumfit.decoding.device.kernels_beam import beam
 
     shape = {"K": 20, "ROWS": 32, "N": 32, "CHUNK": 16, "WIDTH": 512, "HAS_OTHER": True}
     rest = {"N_BEST": 1, "BEST_LANES": 1, "BY_SORT": False, "PRECISION": precision}

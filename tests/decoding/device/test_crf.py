@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sumfit.decoding.torch_crf import viterbi  # noqa: E402
+from sumfit.decoding.device.crf import viterbi  # noqa: E402
 from tests.crf_cases import draw, scores_of  # noqa: E402
 
 

@@ -1,7 +1,7 @@
-"""seqmap-beam in three kernels, on CUDA with triton: the same search as `torch_beam`, much faster.
+"""seqmap-beam in three kernels, on CUDA with triton: the same search as `device.beam`, much faster.
 
-Owns the layout of the candidates and the launches. Does not own the kernels
-(`sumfit.decoding.torch_kernels`) or the choice of when to use them (`sumfit.decoding.torch_beam`).
+Owns the layout of the candidates and the launches. Does not own the kernels (`device.kernels`) or
+the choice of when to use them (`device.beam`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sumfit.decoding.torch_graphs import LEAST_BOUND, BatchResult, DAGBatch, margin_of
-from sumfit.decoding.torch_words import has_kernels
+from sumfit.decoding.device.graphs import LEAST_BOUND, BatchResult, DAGBatch, margin_of
+from sumfit.decoding.device.words import has_kernels
 
 __all__ = ["fits", "fused_beam"]
 
@@ -187,7 +187,7 @@ class _Run:
     def __init__(
         self, batch: DAGBatch, any_ending: bool, bonus: float, unit_bonus: float, tuning: Tuning
     ) -> None:
-        from sumfit.decoding.torch_kernels import arrange
+        from sumfit.decoding.device.kernels import arrange
 
         self.batch, self.tuning = batch, tuning
         self.any_ending, self.unit_bonus = any_ending, unit_bonus
@@ -240,7 +240,7 @@ class _Run:
 
     def fill_bounds(self) -> None:
         """Fill ``table`` and ``scale`` (Eq. A8)."""
-        from sumfit.decoding.torch_kernels import bounds
+        from sumfit.decoding.device.kernels import bounds
 
         batch, layout = self.batch, self.layout
         gains = self.empty(self.size, self.n_layers, max(1, self.n_kinds), self.padded)
@@ -256,7 +256,7 @@ class _Run:
 
     def grow(self, beam_size: int, n_best: int) -> _History:
         """Grow the beams of all graphs to their ends (Eq. A9, A10)."""
-        from sumfit.decoding.torch_kernels_beam import beam
+        from sumfit.decoding.device.kernels_beam import beam
 
         batch, layout, size = self.batch, self.layout, self.size
         rows, n_steps = _power(beam_size + 1, 16), batch.most_words
@@ -283,7 +283,7 @@ class _Run:
 
     def score(self, history: _History, n_best: int) -> tuple[Tensor, Tensor, Tensor]:
         """Read the sequences off the history: columns, exact marginals, costs."""
-        from sumfit.decoding.torch_kernels import marginals
+        from sumfit.decoding.device.kernels import marginals
 
         layout = self.layout
         n_steps, _, rows = history.parents.shape

@@ -1,4 +1,4 @@
-"""The batched search of `sumfit.decoding.torch_beam` as Triton kernels: all but the beam.
+"""The batched search of `sumfit.decoding.device.beam` as Triton kernels: all but the beam.
 
 One program owns one graph and walks through layers, steps or words on its own, so nothing waits
 for the host and a graph that has finished costs nothing more. Candidates lie sorted by cost, in

@@ -1,6 +1,6 @@
 """The kernels of batched decoding find what plain torch finds: on CUDA, or interpreted.
 
-To run them without a GPU: ``TRITON_INTERPRET=1 pytest tests/decoding/test_torch_kernels.py``.
+To run them without a GPU: ``TRITON_INTERPRET=1 pytest tests/decoding/device/test_kernels.py``.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from sumfit.length import LengthBudget
-from tests.decoding.test_torch_batch import random_batch
+from tests.decoding.device.test_batch import random_batch
 from tests.strategies_dag import random_dag
 
 torch = pytest.importorskip("torch")
 
-from sumfit.decoding import torch_fused, torch_words  # noqa: E402
-from sumfit.decoding.torch_batch import DAGBatch, DeviceCosts, seqmap_beam_batch  # noqa: E402
+from sumfit.decoding.device import fused  # noqa: E402
+from sumfit.decoding.device.batch import DAGBatch, DeviceCosts, seqmap_beam_batch  # noqa: E402
+from sumfit.decoding.device.words import in_one_reading  # noqa: E402
 
 IS_INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 pytestmark = [
@@ -42,7 +43,7 @@ def check(dags, budgets, *, beam_size, n_best, tuning, **options):
         beam_size=beam_size,
         n_best=n_best,
     )
-    found = torch_fused.fused_beam(
+    found = fused.fused_beam(
         DAGBatch.pack(dags, budgets=budgets, device=DEVICE, **options),
         any_ending=ending == "any",
         bonus=bonus,
@@ -67,7 +68,7 @@ def test_the_kernels_find_what_plain_torch_finds_in_small_graphs(by_sort):
     rng = np.random.default_rng(91)
     for beam_size, n_best in ((2, 1), (20, 3)):
         dags, options, budgets = random_batch(rng, size=8)
-        tuning = torch_fused.Tuning(by_sort=by_sort, chunk=16)
+        tuning = fused.Tuning(by_sort=by_sort, chunk=16)
         check(dags, budgets, beam_size=beam_size, n_best=n_best, tuning=tuning, **options)
 
 
@@ -84,7 +85,7 @@ def test_the_kernels_find_what_plain_torch_finds_in_larger_graphs(unit):
         "words": (rng.integers(0, 2, size=40), LengthBudget(max=4)),
         "chars": (rng.integers(1, 9, size=40), LengthBudget(min=10, max=25)),
     }[unit]
-    tuning = torch_fused.Tuning()
+    tuning = fused.Tuning()
     options = {"unit_cost": cost, "bonus": 0.3, "unit_bonus": 0.25}
     check(dags, [budget] * 3, beam_size=20, n_best=1, tuning=tuning, **options)
 
@@ -93,7 +94,7 @@ def test_words_that_can_only_come_first_are_kept():
     rng = np.random.default_rng(93)
     dags = [random_dag(rng, n_vertices=6, n_words=5, vocab_size=5) for _ in range(4)]
     options = {"unit_cost": np.array([9, 9, 9, 9, 9]), "first_cost": np.array([1, 2, 1, 2, 9])}
-    tuning = torch_fused.Tuning()
+    tuning = fused.Tuning()
     check(dags, [LengthBudget(max=2)] * 4, beam_size=4, n_best=2, tuning=tuning, **options)
 
 
@@ -105,7 +106,7 @@ def test_candidates_that_are_none_change_nothing():
     links = links.masked_fill(torch.ones(9, 9).tril().bool(), -torch.inf)
     cost = np.arange(20, dtype=np.int32) % 4
     found = []
-    for place, search in (("cpu", seqmap_beam_batch), (DEVICE, torch_fused.fused_beam)):
+    for place, search in (("cpu", seqmap_beam_batch), (DEVICE, fused.fused_beam)):
         batch = DAGBatch.from_scores(
             words.to(place),
             links.to(place),
@@ -117,13 +118,13 @@ def test_candidates_that_are_none_change_nothing():
             is_normalised=False,
         )
         options = {"bonus": 0.2, "unit_bonus": 0.5, "beam_size": 8, "n_best": 2}
-        if search is torch_fused.fused_beam:
+        if search is fused.fused_beam:
             options["any_ending"] = False
         found.append(search(batch, **options))
         assert int((batch.cost <= 6).sum()) < batch.cost.numel() / 2
-    plain, fused = found
-    torch.testing.assert_close(fused.score.cpu(), plain.score, atol=1e-6, rtol=0)
-    assert fused.cost.cpu().equal(plain.cost)
+    plain, compiled = found
+    torch.testing.assert_close(compiled.score.cpu(), plain.score, atol=1e-6, rtol=0)
+    assert compiled.cost.cpu().equal(plain.cost)
 
 
 def test_best_words_in_one_reading():
@@ -131,7 +132,7 @@ def test_best_words_in_one_reading():
     scores = (torch.randn(3, 7, 50, generator=gen) * 3).to(DEVICE)
     scores[:, :, :4] = 99.0
     sizes = torch.tensor([7, 4, 3]).to(DEVICE)
-    found = torch_words.in_one_reading(scores, sizes, 5, 4)
+    found = in_one_reading(scores, sizes, 5, 4)
     words = scores[:, 1:-1, 4:]
     top, ids = words.topk(5, dim=2)
     for item, size in enumerate(sizes.tolist()):

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sumfit.decoding import torch_fused
-from sumfit.decoding.options import Ending, is_any_ending
-from sumfit.decoding.torch_graphs import (
+from sumfit.decoding.device import fused
+from sumfit.decoding.device.graphs import (
     LEAST_BOUND,
     BatchResult,
     DAGBatch,
@@ -24,6 +23,7 @@ from sumfit.decoding.torch_graphs import (
     batch_marginals,
     margin_of,
 )
+from sumfit.decoding.options import Ending, is_any_ending
 
 __all__ = ["seqmap_beam_batch"]
 
@@ -56,8 +56,8 @@ def seqmap_beam_batch(
         The N best of each graph, by exact score.
     """
     any_ending = is_any_ending(ending)
-    if torch_fused.fits(batch, beam_size):
-        return torch_fused.fused_beam(
+    if fused.fits(batch, beam_size):
+        return fused.fused_beam(
             batch,
             any_ending=any_ending,
             bonus=bonus,

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from sumfit.dag import DAG
 from sumfit.decoding.costs import check_room, most_spent
+from sumfit.decoding.device.words import best_words
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.torch_words import best_words
 from sumfit.errors import ConfigError
 from sumfit.length import LengthBudget
 

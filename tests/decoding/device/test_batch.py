@@ -17,7 +17,7 @@ from tests.strategies_dag import random_budget, random_dag
 
 torch = pytest.importorskip("torch")
 
-from sumfit.decoding.torch_batch import (  # noqa: E402
+from sumfit.decoding.device.batch import (  # noqa: E402
     DAGBatch,
     DeviceCosts,
     decode_batch,

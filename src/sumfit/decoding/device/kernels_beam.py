@@ -1,7 +1,7 @@
-"""The beam of `sumfit.decoding.torch_beam` as one Triton kernel.
+"""The beam of `sumfit.decoding.device.beam` as one Triton kernel.
 
 Owns weighing, choosing and growing the prefixes of a graph. Layout and notation are those of
-`sumfit.decoding.torch_kernels`.
+`sumfit.decoding.device.kernels`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from sumfit.decoding.torch_kernels import reach_tile
+from sumfit.decoding.device.kernels import reach_tile
 
 __all__ = ["beam"]
 

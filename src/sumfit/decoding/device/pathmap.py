@@ -10,8 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from sumfit.decoding.device.graphs import BatchResult, DAGBatch, batch_marginals
 from sumfit.decoding.options import Ending, is_any_ending
-from sumfit.decoding.torch_graphs import BatchResult, DAGBatch, batch_marginals
 
 __all__ = ["path_map_batch"]
 
