@@ -1,7 +1,7 @@
 """Who is told that the search is being compiled, which takes a minute in a new environment.
 
-Owns the message and the listener. Does not compile anything (`sumfit.decoding.kernels`), and
-imports no compiler, so that a program may ask to be told before any is loaded.
+Owns the message and the listener. Does not compile anything (`sumfit.compiled`), and imports no
+compiler, so that a program may ask to be told before any is loaded.
 """
 
 from __future__ import annotations

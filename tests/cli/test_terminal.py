@@ -9,7 +9,7 @@ import sys
 import pytest
 from numba import njit
 
-import sumfit.decoding.kernels.compiled  # noqa: F401 - sees what is compiled
+import sumfit.compiled  # noqa: F401 - sees what is compiled
 from sumfit.cli.terminal import Progress, in_flags, printable
 from sumfit.compilation import MESSAGE, announce_compilation, n_compiled, on_compilation
 
@@ -96,7 +96,7 @@ def test_the_library_logs_the_first_compilation() -> None:
         "import logging, sys\n"
         "logging.basicConfig(level=logging.INFO, format='%(name)s %(levelname)s %(message)s')\n"
         "from numba import njit\n"
-        "import sumfit.decoding.kernels.compiled\n"
+        "import sumfit.compiled\n"
         "for _ in range(2): njit(lambda x: x + 1)(1)\n"
     )
     done = subprocess.run(

@@ -1,6 +1,6 @@
 """Compiling everything beforehand, so that no summary waits for it.
 
-Owns the calls that need every compiled loop. Does not compile (`sumfit.decoding.kernels`).
+Owns the calls that need every compiled loop. Does not compile (`sumfit.compiled`).
 """
 
 from __future__ import annotations

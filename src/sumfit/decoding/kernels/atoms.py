@@ -5,7 +5,7 @@ Owns the UTF-8 automaton, the growth of the open atom and whether it is a word t
 
 from __future__ import annotations
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import INNER, njit
 from sumfit.decoding.kernels.lexicon import is_word, narrow
 from sumfit.decoding.kernels.state import (
     DEPTH,
@@ -14,7 +14,6 @@ from sumfit.decoding.kernels.state import (
     FOLD_DEPTH,
     HASH,
     HIGH,
-    INNER,
     IS_BARE,
     IS_CAPITAL,
     IS_STUTTER,

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sumfit.compiled import ENTRY, INNER, njit
 from sumfit.decoding.kernels.children import child_of, make_child, make_root, value_of
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import ENTRY, INNER
 
 __all__ = ["Beam", "Found", "grow_beam", "left_out", "start_beam"]
 

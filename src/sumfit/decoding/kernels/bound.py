@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import HOT, INNER, MAKER
+from sumfit.compiled import HOT, INNER, MAKER, njit
 from sumfit.decoding.kernels.steps import list_entries
 
 __all__ = ["KINDS", "fill_bounds", "lay_out"]

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import INNER, njit
 from sumfit.decoding.kernels.rules import is_repeat, step, step_outside, step_within
 from sumfit.decoding.kernels.state import (
     ENDABLE,
     FIELDS,
     HASH,
-    INNER,
     IS_CLOSABLE,
     N_ATOMS,
     OPEN,

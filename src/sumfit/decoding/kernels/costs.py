@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import njit
 
 __all__ = ["flag_costs"]
 

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER
+from sumfit.compiled import INNER, njit
 
 __all__ = ["best_alignment", "string_log_prob"]
 

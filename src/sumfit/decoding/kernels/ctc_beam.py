@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import njit
 from sumfit.decoding.kernels.ctc import string_log_prob
 
 __all__ = ["prefix_beam"]

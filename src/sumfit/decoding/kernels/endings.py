@@ -6,7 +6,7 @@ completely there.
 
 from __future__ import annotations
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import INNER, njit
 from sumfit.decoding.kernels.state import (
     ANY_BYTE,
     BEFORE_MARK,
@@ -15,7 +15,6 @@ from sumfit.decoding.kernels.state import (
     COMPLETE,
     END,
     FULL_STOP,
-    INNER,
     IS_BARE,
     IS_STRAY,
     KEEP,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER, MAKER
+from sumfit.compiled import INNER, MAKER, njit
 
 __all__ = ["expected_overlaps"]
 

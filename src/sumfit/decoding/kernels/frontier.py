@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER
+from sumfit.compiled import INNER, njit
 
 __all__ = ["Nodes", "pop", "push"]
 

@@ -6,7 +6,7 @@ space, and the marks behind it. What may be joined is in `sumfit.decoding.joints
 
 from __future__ import annotations
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import INNER, njit
 from sumfit.decoding.kernels.state import (
     ANY_ATOM,
     COLON,
@@ -14,7 +14,6 @@ from sumfit.decoding.kernels.state import (
     DEPTH,
     FREE,
     HASH,
-    INNER,
     IS_WILD,
     LEFT,
     LEFT_KIND,

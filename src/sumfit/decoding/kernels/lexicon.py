@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import njit
 
 __all__ = ["is_word", "narrow", "prefix_ranges"]
 

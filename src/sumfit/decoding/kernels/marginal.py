@@ -7,8 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER
+from sumfit.compiled import INNER, njit
 
 __all__ = ["best_path_of", "marginals"]
 

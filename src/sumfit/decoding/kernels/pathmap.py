@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER, MAKER
+from sumfit.compiled import INNER, MAKER, njit
 
 __all__ = [
     "best_completions",

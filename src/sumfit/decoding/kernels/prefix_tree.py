@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import HOT, INNER, MAKER
+from sumfit.compiled import HOT, INNER, MAKER, njit
 
 __all__ = ["Tree", "empty_tree", "node_of", "with_room"]
 

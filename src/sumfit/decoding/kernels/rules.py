@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sumfit.compiled import INNER, njit
 from sumfit.decoding.kernels.atoms import decode_piece, extend, known_as
-from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.endings import (
     closes_nothing,
     ending_of_symbol,
@@ -38,7 +38,6 @@ from sumfit.decoding.kernels.state import (
     HASH,
     HIGH,
     IN_TOKEN,
-    INNER,
     IS_BARE,
     IS_CAPITAL,
     IS_CLOSABLE,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import njit
 
 __all__ = ["backward_sums", "draw_paths", "mass_by_cost"]
 

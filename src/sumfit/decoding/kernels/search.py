@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sumfit.compiled import ENTRY, INNER, njit
 from sumfit.decoding.kernels.children import child_of, make_child, make_root, value_of
-from sumfit.decoding.kernels.compiled import njit
 from sumfit.decoding.kernels.frontier import pop, push
-from sumfit.decoding.kernels.state import ENTRY, INNER
 
 __all__ = ["DONE", "EMPTY", "FULL", "HOPELESS", "LANDED", "LIMIT", "Progress", "run"]
 

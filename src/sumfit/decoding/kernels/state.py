@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import INNER, njit
 
 __all__ = [
     "ANY_ATOM",
@@ -30,7 +30,6 @@ __all__ = [
     "DEPTH",
     "DIGITS",
     "END",
-    "ENTRY",
     "ENDABLE",
     "FIELDS",
     "FOLD_BASE",
@@ -40,8 +39,6 @@ __all__ = [
     "FULL_STOP",
     "HASH",
     "HIGH",
-    "HOT",
-    "INNER",
     "IN_TOKEN",
     "IS_BARE",
     "IS_CAPITAL",
@@ -57,7 +54,6 @@ __all__ = [
     "LEFT_KIND",
     "LETTERS",
     "LOW",
-    "MAKER",
     "MARKS",
     "NEEDS_STOP",
     "NEEDS_WORD",
@@ -101,20 +97,6 @@ __all__ = [
     "no_rules",
     "start_state",
 ]
-
-# Loops that neither make nor return arrays do without reference counts, which cost more than what
-# most of them do. Those that only other loops call have no entrance from Python either, which is
-# slow to compile; and those that are called often with many arrays become part of the caller, for
-# an array is handed over as seven numbers.
-ENTRY: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
-MAKER: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-INNER: dict[str, Any] = {**MAKER, "_nrt": False}
-HOT: dict[str, Any] = {**INNER, "forceinline": True}
 
 REJECTED = -1
 

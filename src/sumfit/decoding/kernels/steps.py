@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER, MAKER, REJECTED
+from sumfit.compiled import INNER, MAKER, njit
+from sumfit.decoding.kernels.state import REJECTED
 
 __all__ = ["Entries", "Steps", "in_runs", "list_entries", "payable_steps"]
 

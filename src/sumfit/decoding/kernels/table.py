@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
+from sumfit.compiled import HOT, INNER, MAKER, njit
 from sumfit.decoding.kernels.prefix_tree import empty_tree, node_of, with_room
-from sumfit.decoding.kernels.state import HOT, INNER, MAKER
 
 __all__ = ["empty_table", "fill_vertex", "sequences"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER
+from sumfit.compiled import INNER, njit
 
 __all__ = ["best_vertices"]
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.compiled import njit
-from sumfit.decoding.kernels.state import INNER, MAKER
+from sumfit.compiled import INNER, MAKER, njit
 
 __all__ = ["best_words", "top_words"]
 

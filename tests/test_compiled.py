@@ -13,7 +13,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from sumfit.decoding.kernels import compiled
+from sumfit import compiled
 
 
 @pytest.fixture(autouse=True)
@@ -28,18 +28,20 @@ def _fresh() -> Iterator[None]:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package that may be changed."""
-    copy = tmp_path / "kernels"
-    shutil.copytree(Path(compiled.__file__).parent, copy, ignore=shutil.ignore_patterns("__pyc*"))
+    copy = tmp_path / "sumfit"
+    left_out = shutil.ignore_patterns("__pyc*", "assets")
+    shutil.copytree(Path(compiled.__file__).parent, copy, ignore=left_out)
     monkeypatch.setattr(compiled, "__file__", str(copy / "compiled.py"))
     return copy
 
 
 def test_a_change_in_a_module_reaches_all_that_call_it(package: Path) -> None:
-    before = {name: compiled.cache_key(name) for name in ("search", "rules", "lexicon", "pathmap")}
+    names = ("search", "rules", "lexicon", "pathmap")
+    before = {name: compiled.cache_key(f"decoding.kernels.{name}") for name in names}
     compiled.cache_key.cache_clear()
-    with (package / "lexicon.py").open("a", encoding="utf-8") as file:
+    with (package / "decoding" / "kernels" / "lexicon.py").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
-    after = {name: compiled.cache_key(name) for name in before}
+    after = {name: compiled.cache_key(f"decoding.kernels.{name}") for name in before}
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"search", "rules", "lexicon"}, "search calls rules, rules call lexicon"
 

@@ -1,10 +1,11 @@
-"""Where compiled loops are kept between runs: `njit`, with a cache that can be trusted.
+"""How loops are compiled, and where they are kept between runs: `njit`, with a cache to trust.
 
-Owns the place of the cache. numba keeps it beside the source and looks at the one file a function
-is written in; that is not enough. A loop that calls a loop of another file would go on using its
-old code after an upgrade, and a package directory that cannot be written, without a home
-directory, is an error. So every module has a directory of its own, named by the content of the
-file and of all files that it takes loops from.
+Owns the options of compilation and the place of the cache. numba keeps it beside the source and
+looks at the one file a function is written in; that is not enough. A loop that calls a loop of
+another file would go on using its old code after an upgrade, and a package directory that cannot
+be written, without a home directory, is an error. So every module has a directory of its own,
+named by the content of the file and of all files in folders called ``kernels`` that it takes loops
+from.
 
 The base is ``SUMFIT_CACHE_DIR`` if set; else the package's ``__pycache__``, the user's cache
 directory or a private temporary directory, the first that can be written. Several processes may
@@ -30,10 +31,23 @@ from numba.core import event
 
 from sumfit import compilation
 
-__all__ = ["cache_base", "cache_key", "njit"]
+__all__ = ["ENTRY", "HOT", "INNER", "MAKER", "cache_base", "cache_key", "njit"]
 
-_PACKAGE = "sumfit.decoding.kernels"
-_IMPORT = re.compile(rf"^from {re.escape(_PACKAGE)}(?:\.(\w+))? import (.+)$", re.MULTILINE)
+_IMPORT = re.compile(r"^from sumfit\.((?:\w+\.)*kernels)(?:\.(\w+))? import (.+)$", re.MULTILINE)
+
+# Loops that neither make nor return arrays do without reference counts, which cost more than what
+# most of them do. Those that only other loops call have no entrance from Python either, which is
+# slow to compile; and those that are called often with many arrays become part of the caller, for
+# an array is handed over as seven numbers.
+ENTRY: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+MAKER: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+INNER: dict[str, Any] = {**MAKER, "_nrt": False}
+HOT: dict[str, Any] = {**INNER, "forceinline": True}
 
 
 class _Watch(event.Listener):
@@ -62,7 +76,7 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda given: njit(given, **options)
-    module = function.__module__.rpartition(".")[2]
+    module = function.__module__.removeprefix("sumfit.")
     config: Any = numba.config
     before = config.CACHE_DIR
     base = Path(before) if before else cache_base()
@@ -78,23 +92,22 @@ def cache_key(module: str) -> str:
     """Name the code of a module: its own and that of every module it takes loops from.
 
     Args:
-        module: Name of a module of this package.
+        module: Name of a module below the package, such as ``decoding.kernels.search``.
 
     Returns:
         12 hexadecimal digits.
     """
-    folder = Path(__file__).parent
     found: set[str] = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name in found or not (folder / f"{name}.py").is_file():
+        if name in found or not _file(name).is_file():
             continue
         found.add(name)
-        waiting += _taken_from((folder / f"{name}.py").read_text(encoding="utf-8"))
-    digest = hashlib.sha256()
+        waiting += _taken_from(_file(name).read_text(encoding="utf-8"))
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for name in sorted(found):
-        digest.update(name.encode() + b"\0" + (folder / f"{name}.py").read_bytes() + b"\0")
+        digest.update(name.encode() + b"\0" + _file(name).read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
 
@@ -122,11 +135,16 @@ def cache_base() -> Path:
 
 
 def _taken_from(source: str) -> list[str]:
-    """Modules of this package that a source text imports from."""
+    """Modules of kernels that a source text imports from, named as in `cache_key`."""
     modules = []
-    for module, names in _IMPORT.findall(source):
-        modules += [module] if module else re.findall(r"\w+", names)
+    for folder, module, names in _IMPORT.findall(source):
+        found = [module] if module else re.findall(r"\w+", names)
+        modules += [f"{folder}.{name}" for name in found]
     return modules
+
+
+def _file(module: str) -> Path:
+    return Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
 
 
 def _is_usable(directory: Path) -> bool:
