@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sumfit.cleaning import clean
-from sumfit.decoding.compiled_constraints import CompiledConstraints
-from sumfit.decoding.constraints import Constraints
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+from sumfit.constraints.compile import Constraints
+from sumfit.constraints.compiled import CompiledConstraints
+from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
 from sumfit.evaluation.alignment import Aligner
 from sumfit.evaluation.fidelity import fidelity, unknown_words
 from sumfit.evaluation.novelty import reordered_pairs

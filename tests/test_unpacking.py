@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumfit.decoding.lexicon import MOST_BYTES, Lexicon
+from sumfit.constraints.lexicon import MOST_BYTES, Lexicon
 from sumfit.errors import ModelFormatError
 from sumfit.rerank.phrases import Phrases
 from sumfit.text import Tokenizer
@@ -78,7 +78,7 @@ def cost(code: str, file: Path) -> tuple[float, float, str]:
     """Seconds of CPU, MiB of memory, and the error, of a process that loads a file."""
     program = (
         "import resource, sys, time, pathlib\n"
-        "from sumfit.decoding.lexicon import Lexicon\n"
+        "from sumfit.constraints.lexicon import Lexicon\n"
         "from sumfit.rerank.phrases import Phrases\n"
         "from sumfit.errors import ModelFormatError\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 from sumfit import Summarizer
+from sumfit.constraints.compile import Constraints
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths
-from sumfit.decoding.constraints import Constraints
 from sumfit.length import LengthBudget, unit_costs
 from sumfit.text import normalize
 

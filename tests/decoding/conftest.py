@@ -1,27 +1,5 @@
-"""Texts that make trouble for constraints, and a tokenizer and a lexicon of them."""
+"""The tokenizer and the lexicon of the tests of constraints, for decoders that keep them."""
 
-from __future__ import annotations
+from tests.constraints.conftest import lexicon, tokenizer
 
-import pytest
-
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
-from sumfit.text import Tokenizer
-
-TEXTS = [
-    "The runner of the race ran on a runway, said the coach (47) of London.",
-    "A man and the woman run in London; the man won 12 of 300 races.",
-    'She said "the runners ran" and he said the race of the year was on.',
-    "Online races: the café of Paris, and the race on the line - 2047 runners!",
-    "Is the run on? The man of the race, the woman and the coach ran on.",
-    "An over-the-line race (the run of 12) was won in Paris by the women.",
-] * 4
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return Tokenizer.train(TEXTS, vocab_size=360)
-
-
-@pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
-    return Lexicon.from_words(WORD_PATTERN.findall(" ".join(TEXTS)))
+__all__ = ["lexicon", "tokenizer"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.decoding import decode
-from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError, NothingFoundError
 from sumfit.text import Tokenizer
-from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, random_problem
+from tests.constraints.test_constraints import ALWAYS, OPTIONS, SOURCE, random_problem
 from tests.oracles import ranked_sequences
 
 

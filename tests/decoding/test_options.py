@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from sumfit.constraints.compile import Constraints
 from sumfit.dag import DAG
 from sumfit.decoding import METHODS, DecodeOptions, decode, decode_all_lengths, get_decoder
-from sumfit.decoding.constraints import Constraints
 from sumfit.errors import (
     BudgetError,
     ConfigError,

@@ -6,20 +6,20 @@ import numba
 import numpy as np
 import pytest
 
+from sumfit.constraints.compile import CompiledConstraints, Constraints
+from sumfit.constraints.kernels.rules import step_outside, step_within
+from sumfit.constraints.kernels.state import ENDABLE, REJECTED
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.decoding import decode, search, seqmap
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.constraints import CompiledConstraints, Constraints
-from sumfit.decoding.kernels.rules import step_outside, step_within
-from sumfit.decoding.kernels.state import ENDABLE, REJECTED
-from sumfit.decoding.lexicon import Lexicon
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.outside import words_outside
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
-from tests.decoding.test_constraints import ALWAYS, OPTIONS, SOURCE, pool, random_problem
+from tests.constraints.test_constraints import ALWAYS, OPTIONS, SOURCE, pool, random_problem
 from tests.oracles import ranked_sequences
 
 State = np.ndarray

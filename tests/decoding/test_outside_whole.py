@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sumfit.constraints.compile import CompiledConstraints, Constraints
+from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
 from sumfit.dag import DAG
 from sumfit.decoding import decode, search, seqmap
-from sumfit.decoding.constraints import CompiledConstraints, Constraints
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
-from tests.decoding.conftest import TEXTS
-from tests.decoding.test_constraints import OPTIONS, SOURCE
+from tests.constraints.conftest import TEXTS
+from tests.constraints.test_constraints import OPTIONS, SOURCE
 from tests.strategies_dag import random_dag
 
 _MOST_PREFIXES = 1000

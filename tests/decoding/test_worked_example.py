@@ -21,7 +21,10 @@ def test_every_equation_that_code_cites_is_on_the_page_once():
     numbered = re.findall(r"  \((A\d+)\)$", page, flags=re.MULTILINE)
     assert sorted(numbered, key=lambda name: int(name[1:])) == [f"A{i}" for i in range(1, 20)]
     cited = set()
-    for path in sorted((ROOT / "src" / "sumfit" / "decoding").rglob("*.py")):
+    package = ROOT / "src" / "sumfit"
+    for path in sorted(
+        path for name in ("decoding", "constraints") for path in (package / name).rglob("*.py")
+    ):
         for found in re.findall(r"Eq\. (A\d+(?:(?:,|-| or| and)[ ]?A?\d+)*)", path.read_text()):
             cited |= {f"A{number}" for number in re.findall(r"\d+", found)}
     assert cited
@@ -30,8 +33,9 @@ def test_every_equation_that_code_cites_is_on_the_page_once():
 
 def test_every_file_named_on_the_page_exists():
     page = PAGE.read_text(encoding="utf-8")
-    decoding = ROOT / "src" / "sumfit" / "decoding"
-    for name in set(re.findall(r"`((?:kernels/)?\w+\.py)`", page)):
-        assert (decoding / name).is_file(), name
+    package = ROOT / "src" / "sumfit"
+    for name in set(re.findall(r"`([\w/]+\.py)`", page)):
+        places = (package / "decoding", package, ROOT)
+        assert any((place / name).is_file() for place in places), name
     for name in set(re.findall(r"\((figures/[\w.]+)\)", page)):
         assert (PAGE.parent / name).is_file(), name

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.errors import ConfigError, ModelError, ModelFormatError
 from sumfit.models.checkpoint import read_architecture
 from sumfit.models.manifest import MANIFEST, ModelFiles, write_manifest

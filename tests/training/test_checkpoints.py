@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.errors import (
     ConfigError,
     IncompatibleModelError,
@@ -224,7 +224,7 @@ def test_an_exported_model_predicts_what_its_averaged_weights_predict(tmp_path, 
     ema = {f"ema.{name}": value * 1.5 for name, value in model.named_parameters()}
     save(tmp_path / "c", model, tokenizer, training=ema)
     lexicon = tmp_path / "lexicon.txt.xz"
-    from sumfit.decoding.lexicon import Lexicon
+    from sumfit.constraints.lexicon import Lexicon
 
     Lexicon.from_words(["council", "met"]).save(lexicon)
     target = export_model(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.errors import ConfigError
 from sumfit.models import load_model
 from sumfit.models.manifest import write_manifest

@@ -20,7 +20,7 @@ LEVELS = ("debug", "info", "warning", "error")
 class _StandardErrorHandler(logging.StreamHandler[TextIO]):
     """Writes to what standard error is at that moment, not to what it was at first.
 
-    A program that calls commands may set standard error anew and close the one before.
+    A program that calls commands may set standard error again and close the one before.
     """
 
     def __init__(self) -> None:

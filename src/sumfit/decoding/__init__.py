@@ -53,14 +53,14 @@ CONSTRAINED_METHODS = frozenset({"pathmap", "seqmap", "seqmap-beam"})
 """Methods that keep constraints; the others refuse them."""
 
 _LAZY = {
-    "best_path": "marginal",
-    "marginal_log_prob": "marginal",
-    "marginal_log_probs": "marginal",
-    "ctc_decode": "ctc",
-    "decode_batch": "device.batch",
-    "Constraints": "constraints",
-    "CompiledConstraints": "constraints",
-    "Lexicon": "lexicon",
+    "best_path": "sumfit.decoding.marginal",
+    "marginal_log_prob": "sumfit.decoding.marginal",
+    "marginal_log_probs": "sumfit.decoding.marginal",
+    "ctc_decode": "sumfit.decoding.ctc",
+    "decode_batch": "sumfit.decoding.device.batch",
+    "Constraints": "sumfit.constraints.compile",
+    "CompiledConstraints": "sumfit.constraints.compiled",
+    "Lexicon": "sumfit.constraints.lexicon",
 }
 
 
@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+        return getattr(importlib.import_module(_LAZY[name]), name)
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train") from error
 

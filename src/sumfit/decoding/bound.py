@@ -23,15 +23,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.dag import DAG
-from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
-from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
-from sumfit.decoding.kernels.children import Graph
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.state import (
     LETTERS,
     Rules,
     no_rules,
 )
+from sumfit.dag import DAG
+from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
+from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
+from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.steps import Steps, in_runs, payable_steps
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.outside import OutsideWords

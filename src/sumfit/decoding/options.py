@@ -22,7 +22,7 @@ from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget
 
 if TYPE_CHECKING:
-    from sumfit.decoding.constraints import CompiledConstraints
+    from sumfit.constraints.compile import CompiledConstraints
 
 __all__ = ["DecodeOptions", "Decoder", "Ending", "is_any_ending"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.state import DIGITS, LETTERS, OTHER, SPECIAL, Pieces
+from sumfit.constraints.kernels.state import DIGITS, LETTERS, OTHER, SPECIAL, Pieces
 from sumfit.decoding.options import CostArray, DecodeOptions
 
 __all__ = ["OutsideWords", "words_outside"]

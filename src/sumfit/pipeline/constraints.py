@@ -20,7 +20,7 @@ from sumfit.text.endings import CLITICS
 from sumfit.text.scripts import UNSPACED
 
 if TYPE_CHECKING:
-    from sumfit.decoding.constraints import CompiledConstraints, Constraints
+    from sumfit.constraints.compile import CompiledConstraints, Constraints
 
 __all__ = ["ConstraintCompiler", "constraints_of", "keeps_phrases", "says_little"]
 
@@ -91,7 +91,7 @@ def constraints_of(options: Options) -> Constraints | None:
     Raises:
         ConstraintError: If they contradict each other.
     """
-    from sumfit.decoding.constraints import Constraints
+    from sumfit.constraints.compile import Constraints
 
     if not options.constraints:
         return None
@@ -112,7 +112,7 @@ def constraints_of(options: Options) -> Constraints | None:
 
 def _none() -> Constraints:
     # Only here: most of what asks for no constraints has no use for their tables.
-    from sumfit.decoding.constraints import Constraints
+    from sumfit.constraints.compile import Constraints
 
     return Constraints()
 

@@ -42,7 +42,7 @@ from sumfit.text.scripts import keeps_scripts, scripts_of
 from sumfit.text.surface import Surface
 
 if TYPE_CHECKING:
-    from sumfit.decoding.constraints import CompiledConstraints
+    from sumfit.constraints.compile import CompiledConstraints
 
 __all__ = [
     "GraphSearch",

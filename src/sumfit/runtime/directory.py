@@ -29,7 +29,7 @@ from sumfit.text.controls import N_CONTROLS, Controls
 from sumfit.unpacking import read_object
 
 if TYPE_CHECKING:
-    from sumfit.decoding.lexicon import Lexicon
+    from sumfit.constraints.lexicon import Lexicon
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -191,7 +191,7 @@ class ModelDirectory:
     @cached_property
     def lexicon(self) -> Lexicon | None:
         """Words of the training text; ``None`` if the model has no lexicon."""
-        from sumfit.decoding.lexicon import Lexicon
+        from sumfit.constraints.lexicon import Lexicon
 
         file = self.files.path(LEXICON)
         most = self.files.unpacked(LEXICON, MOST_UNPACKED)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.errors import ConfigError, IncompatibleModelError, ModelFormatError
 from sumfit.length import longest_pieces
 from sumfit.models.checkpoint import read_architecture, require_system, save_weights

@@ -24,7 +24,7 @@ from sumfit.training.recipe import Recipe
 from sumfit.training.start import start_lexicon, tokenizer_file
 
 if TYPE_CHECKING:
-    from sumfit.decoding.lexicon import Lexicon
+    from sumfit.constraints.lexicon import Lexicon
 
 __all__ = ["build_lexicon", "ensure_corpus", "keep_lexicon", "pack", "train_tokenizer"]
 
@@ -74,7 +74,7 @@ def build_lexicon(recipe: Recipe, *, min_count: int = 2) -> Lexicon:
         The lexicon.
     """
     # Only here: decoders are many imports for a run that trains.
-    from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
+    from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
 
     total: Counter[str] = Counter()
     for spec in recipe.data.sets:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sumfit.runtime.directory import DEFAULT_MODEL, LEXICON, default_model_path
 
 if TYPE_CHECKING:
-    from sumfit.decoding.lexicon import Lexicon
+    from sumfit.constraints.lexicon import Lexicon
 
 __all__ = [
     "start_directory",
@@ -136,7 +136,7 @@ def start_lexicon(model: str) -> Lexicon | None:
     Returns:
         Its lexicon, if it has one.
     """
-    from sumfit.decoding.lexicon import Lexicon
+    from sumfit.constraints.lexicon import Lexicon
 
     file = start_directory(model) / LEXICON
     return Lexicon.load(file) if model and file.is_file() else None

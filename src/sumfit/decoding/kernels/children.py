@@ -10,8 +10,8 @@ import math
 from typing import Any, NamedTuple
 
 from sumfit.compiled import INNER, njit
-from sumfit.decoding.kernels.rules import is_repeat, step, step_outside, step_within
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.rules import is_repeat, step, step_outside, step_within
+from sumfit.constraints.kernels.state import (
     ENDABLE,
     FIELDS,
     HASH,

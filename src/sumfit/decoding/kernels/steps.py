@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sumfit.compiled import INNER, MAKER, njit
-from sumfit.decoding.kernels.state import REJECTED
+from sumfit.constraints.kernels.state import REJECTED
 
 __all__ = ["Entries", "Steps", "in_runs", "list_entries", "payable_steps"]
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
-from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Candidate
 from sumfit.length import LengthRequest, resolve_budget

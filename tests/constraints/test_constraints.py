@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumfit.constraints.compile import Constraints
+from sumfit.constraints.compiled import _Prices
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths, search, seqmap
 from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.compiled_constraints import _Prices
-from sumfit.decoding.constraints import Constraints
-from sumfit.decoding.lexicon import Lexicon
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from sumfit.text.endings import ends_completely
 from sumfit.text.function_words import FUNCTION_WORDS
-from tests.decoding.conftest import TEXTS
+from tests.constraints.conftest import TEXTS
 from tests.oracles import ranked_sequences
 from tests.strategies_dag import random_budget, random_dag
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sumfit.decoding.lexicon import Lexicon
+from sumfit.constraints.lexicon import Lexicon
 from sumfit.errors import ModelFormatError, ModelNotFoundError
 
 WORDS = ["a", "an", "ant", "anté", "bee", "Bee", "été", "zebra", "zebras", "日本", "ab", "abc"]

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from sumfit.decoding.kernels.lexicon import prefix_ranges
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.lexicon import prefix_ranges
+from sumfit.constraints.kernels.state import (
     DIGITS,
     FREE,
     FULL_STOP,
@@ -29,8 +29,8 @@ from sumfit.decoding.kernels.state import (
     WELL,
     Pieces,
 )
-from sumfit.decoding.lexicon import Lexicon
-from sumfit.decoding.punctuation import Punctuation, script_mask
+from sumfit.constraints.lexicon import Lexicon
+from sumfit.constraints.punctuation import Punctuation, script_mask
 from sumfit.text import Tokenizer
 from sumfit.text.endings import CLITICS, DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
 from sumfit.truth.names import is_ordinary

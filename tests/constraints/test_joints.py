@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumfit.constraints.compile import Constraints
+from sumfit.constraints.joints import joints_of
+from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
 from sumfit.dag import DAG
 from sumfit.decoding import decode
-from sumfit.decoding.constraints import Constraints
-from sumfit.decoding.joints import joints_of
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from sumfit.text import Tokenizer

@@ -1,7 +1,7 @@
 """The words a model knows: a sorted list in which prefixes are ranges.
 
 Owns `Lexicon` and its two file forms. Does not own who is allowed to use it
-(`sumfit.decoding.constraints`).
+(`sumfit.constraints.compile`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from sumfit.decoding.kernels.lexicon import narrow
+from sumfit.constraints.kernels.lexicon import narrow
 from sumfit.errors import ModelFormatError, ModelNotFoundError
 from sumfit.unpacking import read_up_to, xz_blocks
 from sumfit.writing import write_whole

@@ -1,7 +1,7 @@
 """Constraints compiled for the outputs of one text: a state machine to step through.
 
 Owns `CompiledConstraints`, what the decoders ask of it, and the check that required words can be
-written. Does not own how it is made (`sumfit.decoding.constraints`) or the compiled steps
+written. Does not own how it is made (`sumfit.constraints.compile`) or the compiled steps
 (`kernels.rules`).
 """
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.rules import classify, step_once
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.rules import classify, step_once
+from sumfit.constraints.kernels.state import (
     ENDABLE,
     FIELDS,
     LETTERS,
@@ -29,7 +29,7 @@ from sumfit.decoding.kernels.state import (
 from sumfit.errors import ConstraintError
 
 if TYPE_CHECKING:
-    from sumfit.decoding.constraints import Constraints
+    from sumfit.constraints.compile import Constraints
 
 __all__ = ["CompiledConstraints"]
 

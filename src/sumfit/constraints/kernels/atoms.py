@@ -6,8 +6,8 @@ Owns the UTF-8 automaton, the growth of the open atom and whether it is a word t
 from __future__ import annotations
 
 from sumfit.compiled import INNER, njit
-from sumfit.decoding.kernels.lexicon import is_word, narrow
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.lexicon import is_word, narrow
+from sumfit.constraints.kernels.state import (
     DEPTH,
     FIELDS,
     FOLD_BASE,

@@ -1,13 +1,13 @@
 """Compiled rule of what may be joined without a space.
 
 Owns the fields `LEFT`, `LEFT_KIND` and `MARKS` of a state: the last word or number since the last
-space, and the marks behind it. What may be joined is in `sumfit.decoding.joints`.
+space, and the marks behind it. What may be joined is in `sumfit.constraints.joints`.
 """
 
 from __future__ import annotations
 
 from sumfit.compiled import INNER, njit
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.state import (
     ANY_ATOM,
     COLON,
     COMMA,

@@ -3,7 +3,7 @@
 Owns the options (`Constraints`) and how they become `CompiledConstraints` for one text,
 which exact search, beam search and PathMAP step through piece by piece. Does not own the state
 machine (`kernels.rules`), the word lists of complete endings (`sumfit.text.endings`) or the
-tables of a tokenizer (`sumfit.decoding.piece_tables`).
+tables of a tokenizer (`sumfit.constraints.tables`).
 
 Vocabulary of this module: an *atom* is a run of letter pieces (a word), a run of digit pieces (a
 number) or one piece of symbols; a *content word* is a word of at least two letters that is not a
@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from sumfit.decoding.compiled_constraints import CompiledConstraints
-from sumfit.decoding.joints import joints_of
-from sumfit.decoding.kernels.rules import classify
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.compiled import CompiledConstraints
+from sumfit.constraints.joints import joints_of
+from sumfit.constraints.kernels.rules import classify
+from sumfit.constraints.kernels.state import (
     FIELDS,
     PAIR_BASE,
     STOP_AFTER_INITIAL,
@@ -37,8 +37,9 @@ from sumfit.decoding.kernels.state import (
     Rules,
     Words,
 )
-from sumfit.decoding.lexicon import WORD_PATTERN, Lexicon
-from sumfit.decoding.piece_tables import (
+from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
+from sumfit.constraints.punctuation import script_mask
+from sumfit.constraints.tables import (
     NEVER_LAST,
     SELDOM_LAST,
     LexiconTables,
@@ -47,7 +48,6 @@ from sumfit.decoding.piece_tables import (
     word_hashes,
     word_standing,
 )
-from sumfit.decoding.punctuation import script_mask
 from sumfit.errors import ConstraintError
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.surface import FILLERS, fillers_of

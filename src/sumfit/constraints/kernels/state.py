@@ -1,7 +1,7 @@
 """Layout of the constraints' states and rules: plain arrays, and what each place in them means.
 
 Owns `Rules`, the fields of a state and its start. What happens to a state is in `kernels.rules`;
-what the rules mean, and where the arrays come from, in `sumfit.decoding.constraints`.
+what the rules mean, and where the arrays come from, in `sumfit.constraints.compile`.
 
 A state is one row of int64: the fields below, then the hashes of the atoms closed so far. An atom
 is a run of letter pieces (a word), a run of digit pieces, or one symbol piece. A word or number
@@ -178,7 +178,7 @@ class Words(NamedTuple):
     """Word lists: sorted bytes with the offsets of each word, or sorted hashes.
 
     ``low`` and ``high`` (V,) are the words of the lexicon that begin with each piece;
-    ``joint_starts`` and ``joints`` say what may be joined, see `sumfit.decoding.joints`;
+    ``joint_starts`` and ``joints`` say what may be joined, see `sumfit.constraints.joints`;
     ``standing`` (n,) says which words of the lexicon are names or number words.
     """
 

@@ -7,7 +7,7 @@ completely there.
 from __future__ import annotations
 
 from sumfit.compiled import INNER, njit
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.state import (
     ANY_BYTE,
     BEFORE_MARK,
     COLON,

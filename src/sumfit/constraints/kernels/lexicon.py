@@ -1,7 +1,7 @@
 """Compiled prefix search in a sorted word list.
 
 Owns the narrowing of a range of words by further bytes. The list is one block of bytes and the
-offsets at which words begin (`sumfit.decoding.lexicon`).
+offsets at which words begin (`sumfit.constraints.lexicon`).
 """
 
 from __future__ import annotations

@@ -9,17 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from sumfit.compiled import INNER, njit
-from sumfit.decoding.kernels.atoms import decode_piece, extend, known_as
-from sumfit.decoding.kernels.endings import (
+from sumfit.constraints.kernels.atoms import decode_piece, extend, known_as
+from sumfit.constraints.kernels.endings import (
     closes_nothing,
     ending_of_symbol,
     ending_of_word,
     may_end,
     may_stand,
 )
-from sumfit.decoding.kernels.joints import is_joined, leave_left, may_join, may_mark
-from sumfit.decoding.kernels.lexicon import is_word, narrow
-from sumfit.decoding.kernels.state import (
+from sumfit.constraints.kernels.joints import is_joined, leave_left, may_join, may_mark
+from sumfit.constraints.kernels.lexicon import is_word, narrow
+from sumfit.constraints.kernels.state import (
     ANY_BYTE,
     APOSTROPHE,
     BEFORE_MARK,

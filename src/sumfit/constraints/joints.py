@@ -1,7 +1,7 @@
 """Which words and numbers a summary may join without a space, and by which marks.
 
 Owns `Joints`: what the source joins ("two-year", "R&D", "12th"), and the contractions of English.
-Does not own how the search keeps to them (`sumfit.decoding.kernels.joints`), nor the
+Does not own how the search keeps to them (`sumfit.constraints.kernels.joints`), nor the
 check of a finished text (`sumfit.text.surface`).
 """
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.decoding.kernels.state import PAIR_BASE
-from sumfit.decoding.piece_tables import fold_hash
+from sumfit.constraints.kernels.state import PAIR_BASE
+from sumfit.constraints.tables import fold_hash
 from sumfit.text.surface import CONTRACTIONS, junctions
 
 __all__ = ["Joints", "joints_of"]

@@ -1,0 +1,1 @@
+"""Compiled steps of the state machine, one module per job (numba; plain arrays in and out)."""
