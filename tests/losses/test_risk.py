@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -186,3 +187,68 @@ def test_the_better_candidate_rises_above_the_more_likely_one() -> None:
         optimizer.step()
         gains.append(out.stats["gain"].item())
     assert gains[0] < 0.5 < 0.6 < gains[-1]  # 0.5 where both candidates have the same score
+
+
+@pytest.fixture
+def scoring_model() -> DAT:
+    torch.manual_seed(0)
+    return DAT(replace(CONFIG, n_scorer_layers=1))
+
+
+def marked_batch() -> dict[str, Tensor]:
+    ids = torch.tensor(
+        [[[4, 9, 0], [5, 6, 7]], [[13, 0, 0], [10, 12, 0]], [[30, 31, 0], [0, 0, 0]]]
+    )
+    return make_batch() | {
+        "candidate_ids": ids,
+        "candidate_pieces": (ids != 0).sum(dim=2),
+        "bonuses": torch.tensor([[0.4, 1.2], [0.0, 0.6], [0.3, 0.0]]),
+        "gains": torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+    }
+
+
+def test_the_preference_of_the_scorer_is_the_one_written_out(scoring_model: DAT) -> None:
+    batch = marked_batch()
+    memory, mask = scoring_model.encode(batch["source_ids"])
+
+    def score(row: int, words: Tensor) -> float:
+        """Log-probability of words and their end, a step at a time."""
+        total, ids = 0.0, [1]
+        for word in [*words[words != 0].tolist(), 2]:
+            hidden = scoring_model.read(
+                torch.tensor([ids]), memory[row : row + 1], mask[row : row + 1]
+            )
+            logits = hidden[0, -1] @ scoring_model.embedding.weight[2:].T
+            total += float(logits.log_softmax(dim=-1)[word - 2].detach())
+            ids.append(word)
+        return total
+
+    expected, n_right = 0.0, 0
+    for row, (better, worse) in enumerate([(0, 1), (1, 0)]):  # the third text has one candidate
+        good, bad = (
+            score(row, batch["candidate_ids"][row, k]) + float(batch["bonuses"][row, k])
+            for k in (better, worse)
+        )
+        n_words = int((batch["target_ids"][row] != 0).sum())
+        expected += n_words * math.log1p(math.exp((bad - good) / 2))
+        n_right += good > bad
+    without = risk_objective(scoring_model, batch)
+    out = risk_objective(scoring_model, batch, preference_weight=3.0)
+    added = float((out.loss - without.loss).detach() * out.n_tokens)
+    assert added == pytest.approx(3 * expected, rel=1e-4)
+    assert float(out.stats["prefers"]) == n_right / 2
+    assert "prefers" not in without.stats
+
+
+def test_the_scorer_learns_what_is_preferred_and_keeps_its_reference(scoring_model: DAT) -> None:
+    batch = marked_batch()
+    optimizer = torch.optim.Adam(scoring_model.parameters(), lr=3e-3)
+    records = []
+    for _ in range(200):
+        out = risk_objective(scoring_model, batch, scorer_weight=1.0, preference_weight=1.0)
+        optimizer.zero_grad()
+        out.loss.backward()
+        optimizer.step()
+        records.append((out.stats["prefers"].item(), out.stats["scorer"].item()))
+    assert records[-1][0] == 1.0
+    assert records[-1][1] < 0.5 * records[0][1]

@@ -199,9 +199,11 @@ def test_the_halves_of_a_batch_that_does_not_fit_give_its_gradient(
     [
         (
             ["data.lists=[]"],
-            r"risk_weight 20 and loss\.mass_weight 0\.5 are of n-best lists, but data\.lists names",
+            r"data\.lists names none: loss\.risk_weight 20, loss\.mass_weight 0\.5",
         ),
-        (["loss.risk_weight=0", "loss.mass_weight=0"], "but both are 0; set one of them, or leave"),
+        (["loss.risk_weight=0", "loss.mass_weight=0"], "but all are 0; set one of them, or leave"),
+        (["loss.preference_weight=1"], "n_scorer_layers is 0: there is no scorer to train"),
+        (["loss.preference_weight=-1"], "preference_weight must be 0 or more, was -1"),
         (["loss.risk_weight=-1"], "risk_weight must be 0 or more, was -1"),
         (["loss.glance_start=0.5"], r"glance_start must be 0 with data\.lists, was 0\.5"),
         (["loss.glance_end=0.1"], r"glance_end must be 0 with data\.lists, was 0\.1"),

@@ -1,4 +1,4 @@
-"""``sumfit data``: check and filter files, write titles, train a tokenizer, pack a corpus."""
+"""``sumfit data``: check and filter files, write titles, read marks, pack a corpus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ import typer
 from sumfit.cli.logs import log_to_stderr
 from sumfit.errors import ConfigError
 
-__all__ = ["app", "check", "filter_", "lexicon", "pack", "start_weights", "titles", "tokenizer"]
+__all__ = [
+    "app",
+    "check",
+    "filter_",
+    "lexicon",
+    "marks",
+    "pack",
+    "start_weights",
+    "titles",
+    "tokenizer",
+]
 
 app = typer.Typer(
     add_completion=False,
@@ -127,6 +137,25 @@ def titles(
 
     report = write_pairs(model, file, output, options, device=device, on_progress=show)
     for line in report.lines():
+        print(line)
+
+
+@app.command()
+def marks(
+    file: Annotated[Path, typer.Argument(help="JSON lines with marked candidates.")],
+    corpus: Annotated[Path, typer.Argument(help="Packed corpus that holds their pairs.")],
+    output: Output,
+) -> None:
+    """Turn candidates that readers have marked into lists to train on (data.lists of a recipe).
+
+    Each line has the fields source, summary (what an editor would print), candidates, and fit
+    (true or false for each candidate).
+
+    sumfit data marks marked.jsonl runs/dat-default-read/corpus -o runs/marks
+    """
+    from sumfit.training.nbest.marked import write_marked_lists
+
+    for line in write_marked_lists(file, corpus, output).lines():
         print(line)
 
 

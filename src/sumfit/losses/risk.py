@@ -12,6 +12,14 @@ in place of losses and a sharpness of 1)::
 
 ``y_0`` is the reference, and each P a sum over the paths of the graph (Eq. 2). The gain only says
 how candidates stand to each other; the mass keeps all of them likely.
+
+The scorer, where the model has one, learns from the same lists which candidate to prefer. With its
+log-probabilities ``s_k`` of whole candidates::
+
+    preference = mean over pairs with g_i > g_j of softplus( (s_j + b_j - s_i - b_i) / 2 )
+
+(Bradley and Terry 1952, as in Christiano et al. 2017, Eq. 1, with the likelihood for a reward), and
+``|y_0| preference_weight * preference`` is added to its cross-entropy on the reference.
 """
 
 from __future__ import annotations
@@ -26,9 +34,13 @@ from torch import Tensor
 
 from sumfit.losses.dag_loss import DagNll, dag_nll
 from sumfit.losses.objective import GraphModel, LossOutput, smooth_nll, total_loss
+from sumfit.losses.ranking import ranking_loss
+from sumfit.losses.scorer import scorer_nll
 from sumfit.losses.vocab import score_words
 
 __all__ = ["ListRisk", "list_risk", "risk_objective"]
+
+_NATS_FOR_A_LOGIT = 2.0  # of a difference of two log-probabilities of whole candidates
 
 
 class ListRisk(NamedTuple):
@@ -75,8 +87,10 @@ def risk_objective(
     risk_weight: float = 0.0,
     mass_weight: float = 0.0,
     label_smoothing: float = 0.0,
+    scorer_weight: float = 0.0,
+    preference_weight: float = 0.0,
 ) -> LossOutput:
-    """Return the loss of one batch of texts with candidates. One pass through the network.
+    """Return the loss of one batch of texts with candidates. One pass through the graph's network.
 
     Args:
         model: The network.
@@ -85,10 +99,13 @@ def risk_objective(
         risk_weight: Weight of the expected gain, per word of the reference.
         mass_weight: Weight of the candidates' mass, per word of the reference.
         label_smoothing: As for `sumfit.losses.objective`; of the reference alone.
+        scorer_weight: Weight of the scorer's cross-entropy on the reference.
+        preference_weight: Weight of the scorer's preference, per word of the reference.
 
     Returns:
         Loss and counts; ``gain`` among the statistics is the expected gain, each text weighted by
-        the words of its reference.
+        the words of its reference, and ``prefers`` the share of pairs that the scorer orders as
+        their gains do.
     """
     target_ids, n_vertices = batch["target_ids"], batch["n_vertices"]
     n_targets = (target_ids != 0).sum(dim=1)
@@ -112,7 +129,32 @@ def risk_objective(
     )
     loss = loss + n_targets * (mass_weight * mass - risk_weight * gain)
     mean_gain = (gain.detach() * n_targets).sum() / n_targets.sum().clamp(min=1)
-    return total_loss(loss, nll, n_targets, {"gain": mean_gain})
+    stats = {"gain": mean_gain}
+    if scorer_weight or preference_weight:
+        n_items, n_all, _ = ids.shape
+        scored = scorer_nll(
+            model,
+            ids.flatten(0, 1),
+            memory.repeat_interleave(n_all, dim=0),
+            source_mask.repeat_interleave(n_all, dim=0),
+        ).view(n_items, n_all)
+        logits = (batch["bonuses"] - scored[:, 1:]) / _NATS_FOR_A_LOGIT
+        is_there = batch["candidate_pieces"] > 0
+        preferred, share = _preference(logits.masked_fill(~is_there, -math.inf), batch["gains"])
+        loss = loss + scorer_weight * scored[:, 0] + preference_weight * n_targets * preferred
+        n_words = n_targets.sum().clamp(min=1)
+        stats |= {"scorer": scored[:, 0].detach().sum() / n_words, "prefers": share}
+    return total_loss(loss, nll, n_targets, stats)
+
+
+def _preference(logits: Tensor, gains: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ``(B,)`` the loss of each list's pairs, and the share of pairs in the right order."""
+    nothing = torch.zeros(len(logits), dtype=torch.int64, device=logits.device)
+    loss = ranking_loss(logits, gains, nothing, loss="pairwise")
+    is_there = logits > -math.inf
+    is_pair = (gains[:, :, None] > gains[:, None, :]) & is_there[:, :, None] & is_there[:, None, :]
+    is_right = is_pair & (logits.detach()[:, :, None] > logits.detach()[:, None, :])
+    return loss, is_right.sum() / is_pair.sum().clamp(min=1)
 
 
 def _side_by_side(target_ids: Tensor, candidate_ids: Tensor) -> Tensor:

@@ -125,6 +125,7 @@ class StepGradient:
             risk_weight=recipe.loss.risk_weight,
             mass_weight=recipe.loss.mass_weight,
             scorer_weight=recipe.loss.scorer_weight,
+            preference_weight=recipe.loss.preference_weight,
             generator=self._generator,
         )
         with autocast(self._device, recipe.run.precision):

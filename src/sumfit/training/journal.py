@@ -23,8 +23,9 @@ from sumfit.writing import naming, write_whole
 __all__ = ["Journal", "Window"]
 
 logger = logging.getLogger(__name__)
+_STATS = ("revealed", "right", "gain", "scorer", "prefers")
 _SUMS = (
-    *("loss", "nll", "tokens", "items", "nonfinite", "revealed", "right", "gain"),  # of a batch
+    *("loss", "nll", "tokens", "items", "nonfinite", *_STATS),  # of a batch
     *("split", "grad_norm", "steps"),
 )
 
@@ -56,10 +57,7 @@ class Window:
             tokens,
             out.n_items.double(),
             out.n_nonfinite.double(),
-            *(
-                out.stats.get(name, zero).double() * tokens
-                for name in ("revealed", "right", "gain")
-            ),
+            *(out.stats.get(name, zero).double() * tokens for name in _STATS),
             zero,
             zero,
             zero,
@@ -95,9 +93,7 @@ class Window:
         return {
             "loss": sums["loss"] / words,
             "nll": sums["nll"] / words,
-            "revealed": sums["revealed"] / words,
-            "right": sums["right"] / words,
-            "gain": sums["gain"] / words,
+            **{name: sums[name] / words for name in _STATS},
             "grad_norm": sums["grad_norm"] / max(1.0, sums["steps"]),
             "pairs": sums["items"],
             "nonfinite_items": sums["nonfinite"],

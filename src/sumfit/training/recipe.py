@@ -127,6 +127,8 @@ class LossSection:
             stage, on the model that made them.
         mass_weight: Weight of keeping those candidates likely.
         scorer_weight: Weight of the cross-entropy of the scorer (``model.n_scorer_layers``).
+        preference_weight: Weight of what the scorer learns from pairs of candidates of
+            ``data.lists``: to prefer the one with the greater gain.
         denoise_share: Share of the batches that rebuild removed spans of their sources.
         denoise: How those are corrupted.
     """
@@ -139,6 +141,7 @@ class LossSection:
     risk_weight: float = 0.0
     mass_weight: float = 0.0
     scorer_weight: float = 0.0
+    preference_weight: float = 0.0
     denoise_share: float = 0.0
     denoise: DenoiseOptions = field(default_factory=DenoiseOptions)
 
@@ -148,7 +151,13 @@ class LossSection:
                 raise ConfigError(f"{name} must be between 0 and 1, was {getattr(self, name)}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), was {self.label_smoothing}")
-        for name in ("glance_steps", "risk_weight", "mass_weight", "scorer_weight"):
+        for name in (
+            "glance_steps",
+            "risk_weight",
+            "mass_weight",
+            "scorer_weight",
+            "preference_weight",
+        ):
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"{name} must be 0 or more, was {getattr(self, name)}")
 
@@ -325,11 +334,13 @@ class Recipe:
                 "system to at-leninfo"
             )
         problems += _risk_problems(self)
-        if self.loss.scorer_weight and not self.model.n_scorer_layers:
-            problems.append(
-                f"loss.scorer_weight is {self.loss.scorer_weight:g}, but model.n_scorer_layers is "
-                "0: there is no scorer to train; set one of them"
-            )
+        for name in ("scorer_weight", "preference_weight"):
+            value = getattr(self.loss, name)
+            if value and not self.model.n_scorer_layers:
+                problems.append(
+                    f"loss.{name} is {value:g}, but model.n_scorer_layers is 0: there is no "
+                    "scorer to train; set one of them"
+                )
         if self.seed < 0:
             problems.append(f"seed is {self.seed}, but has to be 0 or more")  # a key, no option
         if problems:
@@ -460,18 +471,22 @@ def recipe_problems(path: str | Path, overrides: Sequence[str] = ()) -> list[str
 def _risk_problems(recipe: Recipe) -> list[str]:
     """What does not go together with n-best lists, or with their weights."""
     loss, problems = recipe.loss, list[str]()
-    weights = f"loss.risk_weight {loss.risk_weight:g} and loss.mass_weight {loss.mass_weight:g}"
+    weights = {
+        f"loss.{name}": getattr(loss, name)
+        for name in ("risk_weight", "mass_weight", "preference_weight")
+    }
+    told = ", ".join(f"{name} {value:g}" for name, value in weights.items())
     if not recipe.data.lists:
-        if loss.risk_weight or loss.mass_weight:
+        if any(weights.values()):
             problems.append(
-                f"{weights} are of n-best lists, but data.lists names none; make lists with "
-                "sumfit nbest, or set both to 0"
+                f"these weights are of n-best lists, but data.lists names none: {told}; make "
+                "lists with sumfit nbest, or set all of them to 0"
             )
         return problems
-    if not (loss.risk_weight or loss.mass_weight):
+    if not any(weights.values()):
         problems.append(
-            "data.lists are read for loss.risk_weight and loss.mass_weight, but both are 0; set "
-            "one of them, or leave data.lists out"
+            f"data.lists are read for {', '.join(weights)}, but all are 0; set one of them, or "
+            "leave data.lists out"
         )
     if recipe.system != "dat":
         problems.append(f"data.lists are for system dat alone, was {recipe.system}; leave them out")

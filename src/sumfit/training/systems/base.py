@@ -33,6 +33,7 @@ class LossOptions:
         risk_weight: Weight of the expected gain of candidates; only for graphs.
         mass_weight: Weight of what all candidates together have lost; only for graphs.
         scorer_weight: Weight of the scorer's cross-entropy; only for graphs that have one.
+        preference_weight: Weight of the scorer's preference among marked candidates.
         generator: Randomness of the loss; the global one if ``None``.
     """
 
@@ -42,6 +43,7 @@ class LossOptions:
     risk_weight: float = 0.0
     mass_weight: float = 0.0
     scorer_weight: float = 0.0
+    preference_weight: float = 0.0
     generator: torch.Generator | None = None
 
 

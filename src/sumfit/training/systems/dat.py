@@ -44,6 +44,8 @@ class DATSystem(System):
                 risk_weight=options.risk_weight,
                 mass_weight=options.mass_weight,
                 label_smoothing=options.label_smoothing,
+                scorer_weight=options.scorer_weight,
+                preference_weight=options.preference_weight,
             )
         return objective(
             network,

@@ -1,0 +1,146 @@
+"""Marks of readers become lists of a corpus, and a run learns from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sumfit.cli.app import run
+from sumfit.data.corpus import PackedCorpus
+from sumfit.errors import DataFormatError, IncompatibleModelError
+from sumfit.text import Tokenizer
+from sumfit.training import load_recipe, train
+from sumfit.training.nbest.candidates import read_candidates
+from sumfit.training.nbest.marked import LENGTH_REWARD, write_marked_lists
+from sumfit.training.prepare import pack
+
+from .conftest import TINY, read_metrics
+
+TEXTS = [
+    "The council of Odell closed the old bridge on Monday because its piers are cracked.",
+    "Two divers found a bronze bell in the harbour, and the museum will show it in May.",
+    "The bakery at the corner has sold its last loaf; the owner retires after fifty years.",
+    "A storm cut the power of nine villages, and crews hope to mend the lines by Friday.",
+]
+SUMMARIES = [
+    "Odell closes its old bridge",
+    "Divers find a bronze bell in the harbour",
+    "Bakery closes as its owner retires",
+    "Storm cuts the power of nine villages",
+]
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of marks, with the pairs as a set of a recipe beside it."""
+    folder = tmp_path_factory.mktemp("marked")
+    records = [
+        {
+            "source": text,
+            "summary": summary,
+            "candidates": [" ".join(text.split()[:4]), summary.lower()],
+            "fit": [False, place % 2 == 0],
+        }
+        for place, (text, summary) in enumerate(zip(TEXTS, SUMMARIES, strict=True))
+    ]
+    path = folder / "marked.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    (folder / "other.jsonl").write_text(
+        json.dumps(
+            {"source": "No pair of the corpus.", "summary": "x", "candidates": [], "fit": []}
+        )
+    )
+    sets = '[[data.sets]]\nname = "marked"\ntrain = "marked.jsonl"\n'
+    recipe = TINY.replace('[[data.sets]]\nname = "made-up"\nn_synthetic = 160\n', sets)
+    recipe = recipe.replace("n_decoder_layers = 1", "n_decoder_layers = 1\nn_scorer_layers = 1")
+    (folder / "recipe.toml").write_text(recipe)
+    learned = load_recipe(folder / "recipe.toml", [f"data_dir={folder}"])
+    pack(learned, output=folder / "corpus", n_workers=1)
+    return path
+
+
+def test_marks_become_lists_of_the_corpus(
+    marked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = marked.parent / "corpus"
+    assert run(["data", "marks", str(marked), str(corpus), "-o", str(tmp_path / "lists")]) == 0
+    assert capsys.readouterr().out == "4 lists of 12 candidates; 2 of them marked as fit\n"
+    split = PackedCorpus.open(corpus, "train")
+    tokenizer = Tokenizer.from_file(corpus / "tokenizer.json")
+    found = read_candidates([str(tmp_path / "lists")], split)
+    assert found.items.tolist() == [0, 1, 2, 3]
+    assert found.counts.tolist() == [3] * 4
+    written = {}
+    for item in range(4):
+        first = int(found.starts[item])
+        lines = [
+            tokenizer.decode(found.ids[found.offsets[k] : found.offsets[k + 1]].tolist())
+            for k in range(first, first + 3)
+        ]
+        assert found.bonuses[first : first + 3].tolist() == pytest.approx(
+            [LENGTH_REWARD * len(line) for line in lines]
+        )
+        assert lines[0] == tokenizer.decode(split.item(item)[1].tolist())
+        written[lines[0]] = found.gains[first : first + 3].tolist()
+    assert written == {
+        summary: [1.0, 0.0, float(place % 2 == 0)] for place, summary in enumerate(SUMMARIES)
+    }
+
+
+def test_a_run_learns_from_marks(marked: Path, tmp_path: Path) -> None:
+    write_marked_lists(marked, marked.parent / "corpus", tmp_path / "lists")
+    words = [
+        f"data.corpus={marked.parent / 'corpus'}",
+        f'data.lists=["{tmp_path / "lists"}"]',
+        "loss.scorer_weight=1",
+        "loss.preference_weight=2",
+        "loss.glance_start=0",
+        "loss.glance_end=0",
+        "optimizer.lr=1e-2",
+        "model.dropout=0",
+        "run.max_steps=40",
+        "run.log_every=1",
+        f"output_dir={tmp_path / 'run'}",
+    ]
+    train(load_recipe(marked.parent / "recipe.toml", words), device="cpu")
+    records = read_metrics(tmp_path / "run")
+    assert records[-1]["prefers"] == 1.0
+    assert records[-1]["scorer"] < records[0]["scorer"]
+
+
+def test_texts_that_the_corpus_lacks_are_counted(marked: Path, tmp_path: Path) -> None:
+    both = tmp_path / "both.jsonl"
+    both.write_text(marked.read_text() * 2 + (marked.parent / "other.jsonl").read_text())
+    report = write_marked_lists(both, marked.parent / "corpus", tmp_path / "lists")
+    assert dict(report.dropped) == {
+        "an earlier line is of the same text": 4,
+        "not in the corpus": 1,
+    }
+    with pytest.raises(IncompatibleModelError, match="holds lists already; name another"):
+        write_marked_lists(both, marked.parent / "corpus", tmp_path / "lists")
+    with pytest.raises(DataFormatError, match=r"none of the 1 texts of .* pack their pairs first"):
+        write_marked_lists(
+            marked.parent / "other.jsonl", marked.parent / "corpus", tmp_path / "none"
+        )
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"source": None}, "marks.jsonl:1: source must be a text, was None"),
+        ({"candidates": "x"}, "candidates must be a list of texts, was 'x'"),
+        ({"fit": [1]}, r"fit must hold true or false for each of the 1 candidates, was \[1\]"),
+        ({"fit": []}, r"fit must hold true or false for each of the 1 candidates, was \[\]"),
+    ],
+)
+def test_a_line_of_another_form_is_named(
+    marked: Path, tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    record = {"source": TEXTS[0], "summary": "s", "candidates": ["c"], "fit": [True]}
+    file = tmp_path / "marks.jsonl"
+    file.write_text(json.dumps(record | change) + "\n")
+    with pytest.raises(DataFormatError, match=message):
+        write_marked_lists(file, marked.parent / "corpus", tmp_path / "lists")
