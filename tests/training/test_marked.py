@@ -66,26 +66,27 @@ def test_marks_become_lists_of_the_corpus(
 ) -> None:
     corpus = marked.parent / "corpus"
     assert run(["data", "marks", str(marked), str(corpus), "-o", str(tmp_path / "lists")]) == 0
-    assert capsys.readouterr().out == "4 lists of 12 candidates; 2 of them marked as fit\n"
+    assert capsys.readouterr().out == "4 lists of 8 candidates; 2 of them marked as fit\n"
     split = PackedCorpus.open(corpus, "train")
     tokenizer = Tokenizer.from_file(corpus / "tokenizer.json")
     found = read_candidates([str(tmp_path / "lists")], split)
     assert found.items.tolist() == [0, 1, 2, 3]
-    assert found.counts.tolist() == [3] * 4
+    assert found.counts.tolist() == [2] * 4
     written = {}
     for item in range(4):
         first = int(found.starts[item])
         lines = [
             tokenizer.decode(found.ids[found.offsets[k] : found.offsets[k + 1]].tolist())
-            for k in range(first, first + 3)
+            for k in range(first, first + 2)
         ]
-        assert found.bonuses[first : first + 3].tolist() == pytest.approx(
+        assert found.bonuses[first : first + 2].tolist() == pytest.approx(
             [LENGTH_REWARD * len(line) for line in lines]
         )
-        assert lines[0] == tokenizer.decode(split.item(item)[1].tolist())
-        written[lines[0]] = found.gains[first : first + 3].tolist()
+        summary = tokenizer.decode(split.item(item)[1].tolist())
+        assert lines[1] == summary.lower()
+        written[summary] = found.gains[first : first + 2].tolist()
     assert written == {
-        summary: [1.0, 0.0, float(place % 2 == 0)] for place, summary in enumerate(SUMMARIES)
+        summary: [0.0, float(place % 2 == 0)] for place, summary in enumerate(SUMMARIES)
     }
 
 
@@ -112,11 +113,18 @@ def test_a_run_learns_from_marks(marked: Path, tmp_path: Path) -> None:
 
 def test_texts_that_the_corpus_lacks_are_counted(marked: Path, tmp_path: Path) -> None:
     both = tmp_path / "both.jsonl"
-    both.write_text(marked.read_text() * 2 + (marked.parent / "other.jsonl").read_text())
+    record = {"source": TEXTS[0], "summary": SUMMARIES[0], "candidates": [], "fit": []}
+    both.write_text(
+        json.dumps(record)
+        + "\n"
+        + marked.read_text() * 2
+        + (marked.parent / "other.jsonl").read_text()
+    )
     report = write_marked_lists(both, marked.parent / "corpus", tmp_path / "lists")
     assert dict(report.dropped) == {
         "an earlier line is of the same text": 4,
         "not in the corpus": 1,
+        "without candidates": 1,
     }
     with pytest.raises(IncompatibleModelError, match="holds lists already; name another"):
         write_marked_lists(both, marked.parent / "corpus", tmp_path / "lists")

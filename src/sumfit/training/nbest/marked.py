@@ -3,8 +3,9 @@
 Owns the file of marks and how its texts are found in a corpus. Each line of the file is a JSON
 object: ``source``, ``summary`` (what an editor would print, the pair of the corpus),
 ``candidates`` (texts that a model wrote) and ``fit`` (for each, whether it may be printed as it
-is). The lists are those of `sumfit.training.nbest.lists`, with marks for gains: 1 or 0. The
-summary is the first candidate of its own list, and worth 1.
+is). The lists are those of `sumfit.training.nbest.lists`, with marks for gains: 1 or 0. The summary
+is in no list: it is much less likely under a model than what the model wrote, so that to prefer it
+says little of how the model's own lines stand to each other.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class MarkReport:
 
     Attributes:
         n_lists: Lists written.
-        n_candidates: Candidates in them, summaries included.
-        n_fit: Candidates that are fit to be printed, summaries left out.
+        n_candidates: Candidates in them.
+        n_fit: Those that are fit to be printed.
         dropped: Texts without a list, by reason.
     """
 
@@ -141,6 +142,8 @@ def write_marked_lists(file: str | Path, corpus: str | Path, output: str | Path)
         item = places.get(tuple(source[:longest]))
         if item is None:
             report.dropped["not in the corpus"] += 1
+        elif not text.candidates:
+            report.dropped["without candidates"] += 1
         elif item in rows:
             report.dropped["an earlier line is of the same text"] += 1
         else:
@@ -179,17 +182,15 @@ def _lists_of(
     counts, limits, candidate_ids, lengths, scores, gains = [], [], [], [], [], []
     for item in items:
         text = rows[item][1]
-        lines = [text.summary, *text.candidates]
-        marks = [True, *text.fit]
+        lines = text.candidates
         pieces = tokenizer.encode_batch([profile.apply_summary(line) for line in lines])
-        kept = [place for place, ids in enumerate(pieces) if ids]
-        counts.append(len(kept))
-        limits.append(max(len(lines[place]) for place in kept))
-        for place in kept:
-            candidate_ids += pieces[place]
-            lengths.append(len(pieces[place]))
-            scores.append(LENGTH_REWARD * len(lines[place]))
-            gains.append(float(marks[place]))
+        counts.append(len(lines))
+        limits.append(max(map(len, lines)))
+        for line, mark, ids in zip(lines, text.fit, pieces, strict=True):
+            candidate_ids += ids
+            lengths.append(len(ids))
+            scores.append(LENGTH_REWARD * len(line))
+            gains.append(float(mark))
         report.n_fit += sum(text.fit)
     report.n_lists, report.n_candidates = len(items), len(lengths)
     sources = [rows[item][0] for item in items]
