@@ -9,7 +9,7 @@ import pytest
 
 from sumfit import Options, Summarizer
 from sumfit.deadline import Deadline
-from sumfit.decoding import search as seqmap_search
+from sumfit.decoding.search import best_first
 from sumfit.errors import ConfigError, NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.pipeline import faithfulness, results, search
@@ -62,7 +62,7 @@ def test_a_little_late_is_enough_for_a_quick_search(
 ) -> None:
     best = fit(texts[0], max_chars=40)
     assert not best.unfinished
-    monkeypatch.setattr(seqmap_search, "_SLICE", 1)
+    monkeypatch.setattr(best_first, "_SLICE", 1)
     clock.step = 0.02
     summary = fit(texts[0], max_chars=40, time_limit_s=0.01)
     assert summary.origin == "model"
@@ -185,7 +185,7 @@ def test_the_filter_looks_at_no_more_candidates_once_the_time_is_over() -> None:
 def test_many_limits_of_one_text_end_with_the_time(
     fit: Summarizer, texts: tuple[str, ...], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seqmap_search, "_SLICE", 1)
+    monkeypatch.setattr(best_first, "_SLICE", 1)
     clock.step = 0.02
     limits = [20, 25, 30, 35, 40]
     found = fit(texts[0], max_chars=limits, time_limit_s=0.01, on_error="return")

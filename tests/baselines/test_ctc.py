@@ -9,7 +9,7 @@ import pytest
 from sumfit.baselines import load_baseline
 from sumfit.baselines.base import Baseline
 from sumfit.baselines.ctc import CTCBaseline
-from sumfit.decoding.ctc import ctc_log_prob
+from sumfit.decoding.methods.ctc import ctc_log_prob
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.length import measure
 from sumfit.models.ctc import BLANK

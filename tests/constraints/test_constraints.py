@@ -15,8 +15,10 @@ from sumfit.constraints.compile import Constraints
 from sumfit.constraints.compiled import _Prices
 from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
-from sumfit.decoding import decode, decode_all_lengths, search, seqmap
-from sumfit.decoding.bound import SearchTables
+from sumfit.decoding import decode, decode_all_lengths
+from sumfit.decoding.bounds.tables import SearchTables
+from sumfit.decoding.methods import seqmap
+from sumfit.decoding.search import best_first
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
@@ -325,7 +327,7 @@ def test_no_certificate_where_a_word_outside_makes_a_better_output(
     name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(best_first, "_HOPE", 1)
     n_followed = n_certified = n_left = 0
     follow = SearchTables.following
 

@@ -55,7 +55,7 @@ def test_a_huge_budget_is_as_good_as_none(graph: DAG, method: str, unit: str) ->
 def test_no_search_for_what_cannot_be_spent(
     graph: DAG, method: str, unit: str, high: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sumfit.decoding.bound as module
+    import sumfit.decoding.bounds.tables as module
 
     def refuse(*arguments: object) -> None:
         raise AssertionError("the bounds were filled")

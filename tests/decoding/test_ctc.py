@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sumfit.decoding.ctc import ctc_decode, ctc_log_prob
+from sumfit.decoding.methods.ctc import ctc_decode, ctc_log_prob
 from sumfit.errors import BudgetError, ConfigError, GraphError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from tests import oracles
@@ -179,7 +179,7 @@ def test_looking_at_few_labels_first_never_changes_the_best_alignment():
 
 def test_few_labels_are_enough_where_frames_are_sure(monkeypatch):
     """One look at a few labels, so the stand-ins do not send every text to the slow way."""
-    from sumfit.decoding import ctc
+    from sumfit.decoding.methods import ctc
 
     looks = []
     align = ctc._align

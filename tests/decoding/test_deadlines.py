@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sumfit.deadline import Deadline
-from sumfit.decoding import decode, decode_all_lengths, marginal_log_prob, search
+from sumfit.decoding import decode, decode_all_lengths, marginal_log_prob
+from sumfit.decoding.search import best_first
 from sumfit.errors import ConfigError, InfeasibleBudgetError, NothingFoundError
 from sumfit.length import LengthBudget
 from tests.strategies_dag import random_dag
@@ -28,7 +29,7 @@ class Looks:
 def test_what_is_found_when_the_time_runs_out_is_true(
     method: str, n_early: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_SLICE", 1)
+    monkeypatch.setattr(best_first, "_SLICE", 1)
     n_late = 0
     for seed in range(25):
         dag = random_dag(np.random.default_rng(seed), n_vertices=6, n_words=4)

@@ -9,8 +9,8 @@ import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode
-from sumfit.decoding.faint import faintest
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.search.faint import faintest
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from tests import oracles

@@ -12,10 +12,12 @@ from sumfit.constraints.kernels.state import ENDABLE, REJECTED
 from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
-from sumfit.decoding import decode, search, seqmap
-from sumfit.decoding.bound import SearchTables
+from sumfit.decoding import decode
+from sumfit.decoding.bounds.outside import words_outside
+from sumfit.decoding.bounds.tables import SearchTables
+from sumfit.decoding.methods import seqmap
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.outside import words_outside
+from sumfit.decoding.search import best_first
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
@@ -122,7 +124,7 @@ def test_certificates_hold_whatever_word_outside_makes_a_better_output(
     name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(best_first, "_HOPE", 1)
     monkeypatch.setattr(seqmap, "_PATIENCE", 3)
     monkeypatch.setattr(seqmap, "_BOUNDS", 10**6)
     n_certified = n_left = n_with = n_without = 0
@@ -215,17 +217,17 @@ def test_a_third_of_the_limits_is_enough_to_follow_words_outside(
     tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS["recommended"].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(best_first, "_HOPE", 1)
     monkeypatch.setattr(seqmap, "_PATIENCE", 10)
-    followed: list[tuple[int | None, search.Search]] = []
-    run = search.Search.run
+    followed: list[tuple[int | None, best_first.Search]] = []
+    run = best_first.Search.run
 
-    def noted(one: search.Search, most: int | None = None) -> None:
+    def noted(one: best_first.Search, most: int | None = None) -> None:
         run(one, most)
         if one._is_following:
             followed.append((most, one))
 
-    monkeypatch.setattr(search.Search, "run", noted)
+    monkeypatch.setattr(best_first.Search, "run", noted)
     n_late = 0
     for seed in range(120):
         dag, arguments = random_problem(tokenizer, np.random.default_rng([seed, 12]))
@@ -260,7 +262,7 @@ def test_the_smallest_limits_end_the_search(
         return leave_out(tables)
 
     monkeypatch.setattr(SearchTables, "without_outside", counted)
-    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(best_first, "_HOPE", 1)
     n_left_out = 0
     for seed in range(60):
         dag, arguments = random_problem(tokenizer, np.random.default_rng([seed, 13]))

@@ -15,7 +15,9 @@ import pytest
 from sumfit.constraints.compile import CompiledConstraints, Constraints
 from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
 from sumfit.dag import DAG
-from sumfit.decoding import decode, search, seqmap
+from sumfit.decoding import decode
+from sumfit.decoding.methods import seqmap
+from sumfit.decoding.search import best_first
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
@@ -115,7 +117,7 @@ def test_nothing_in_the_whole_vocabulary_is_above_a_certificate(
         for words in (lexicon, None)
     ]
     assert (tokenizer.piece_class == PieceClass.OTHER).any()
-    monkeypatch.setattr(search, "_HOPE", 1)
+    monkeypatch.setattr(best_first, "_HOPE", 1)
     n_certified = n_left = 0
     for seed in range(200):
         rng = np.random.default_rng([seed, 94])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sumfit.decoding import decode
+from sumfit.decoding.methods.sampling import MAX_OVERLAP, PathSampler, overlap, pick_diverse
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.sampling import MAX_OVERLAP, PathSampler, overlap, pick_diverse
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis
 from sumfit.length import LengthBudget

@@ -1,7 +1,8 @@
 """The CTC baseline: exact length control by a dynamic program over alignments, or a prefix beam.
 
 Owns its options and the way from texts to label probabilities to summaries. Does not own the
-decoding (`sumfit.decoding.ctc`). Limits are hard: they are part of the search, nothing is cut.
+decoding (`sumfit.decoding.methods.ctc`). Limits are hard: they are part of the search, nothing is
+cut.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor
 
 from sumfit.baselines.base import Baseline, BaselineOptions, Wanted, Written
-from sumfit.decoding.ctc import CTC_METHODS, ctc_decode
+from sumfit.decoding.methods.ctc import CTC_METHODS, ctc_decode
 from sumfit.errors import ConfigError, InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Hypothesis
 from sumfit.length import LengthBudget, unit_costs

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 METHODS: dict[str, str] = {
-    # method name -> "module:function" below this package; other entries stay sorted by name
+    # method name -> "module:function" below `methods`; sorted by name
     "diverse": "sampling:diverse",
     "greedy": "greedy:greedy",
     "lookahead": "lookahead:lookahead",
@@ -56,7 +56,7 @@ _LAZY = {
     "best_path": "sumfit.decoding.marginal",
     "marginal_log_prob": "sumfit.decoding.marginal",
     "marginal_log_probs": "sumfit.decoding.marginal",
-    "ctc_decode": "sumfit.decoding.ctc",
+    "ctc_decode": "sumfit.decoding.methods.ctc",
     "decode_batch": "sumfit.decoding.device.batch",
     "Constraints": "sumfit.constraints.compile",
     "CompiledConstraints": "sumfit.constraints.compiled",
@@ -94,7 +94,7 @@ def get_decoder(method: str) -> Decoder:
 @lru_cache(maxsize=64)
 def _load_decoder(target: str) -> Decoder:
     module, function = target.split(":")
-    return cast(Decoder, getattr(importlib.import_module(f"{__name__}.{module}"), function))
+    return cast(Decoder, getattr(importlib.import_module(f"{__name__}.methods.{module}"), function))
 
 
 def decode(
@@ -153,5 +153,5 @@ def decode_all_lengths(
     except TypeError as error:
         raise ConfigError(f"decode_all_lengths has no such option: {error}") from error
     settings.check_against(dag)
-    module = importlib.import_module(f"{__name__}.seqmap")
+    module = importlib.import_module(f"{__name__}.methods.seqmap")
     return cast("dict[int, Hypothesis]", module.all_lengths(dag, options=settings))

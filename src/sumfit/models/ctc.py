@@ -1,7 +1,7 @@
 """The CTC baseline's network: one stack of self-attention blocks, a label for every slot.
 
 Owns `CTC`, after the length-controlled CTC summariser of Liu et al. 2022 (NAUS, NACC). Does not own
-its loss (`sumfit.losses.ctc`) or its decoding (`sumfit.decoding.ctc`).
+its loss (`sumfit.losses.ctc`) or its decoding (`sumfit.decoding.methods.ctc`).
 
 The lower blocks read the source. Their states are spread evenly over slots, whose number follows
 the rule that sizes the DAT's graphs (with ``vertex_scale`` 1, one for every source piece between

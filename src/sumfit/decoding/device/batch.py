@@ -17,9 +17,9 @@ from sumfit.dag import DAG
 from sumfit.decoding.device.beam import seqmap_beam_batch
 from sumfit.decoding.device.graphs import BatchResult, DAGBatch, DeviceCosts
 from sumfit.decoding.device.pathmap import path_map_batch
+from sumfit.decoding.methods.seqmap import seqmap
 from sumfit.decoding.options import DecodeOptions, Ending
 from sumfit.decoding.problem import keep_best_words
-from sumfit.decoding.seqmap import seqmap
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget

@@ -1,7 +1,7 @@
 """Compiled table of upper bounds for exact search (Eq. A8 of ``docs/algorithms.md``).
 
 Owns the recursion alone: plain arrays in, plain arrays out. What the arrays mean is written in
-`sumfit.decoding.bound`, which builds them.
+`sumfit.decoding.bounds.tables`, which builds them.
 
 The bound at a vertex is a maximum over the *next word* of a sum over vertices. What may follow a
 word depends on its kind, so each layer keeps one vector per kind of context:

@@ -31,7 +31,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 class Graph(NamedTuple):
-    """What does not change during a search; fields as in `sumfit.decoding.bound.SearchTables`."""
+    """What does not change during a search; fields as in `SearchTables`."""
 
     link: Any
     first_link: Any

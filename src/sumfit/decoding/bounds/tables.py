@@ -29,12 +29,12 @@ from sumfit.constraints.kernels.state import (
     no_rules,
 )
 from sumfit.dag import DAG
+from sumfit.decoding.bounds.outside import OutsideWords
 from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
 from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
 from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.steps import Steps, in_runs, payable_steps
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.outside import OutsideWords
 from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.errors import InfeasibleBudgetError
 

@@ -1,7 +1,7 @@
 """SeqMAP: the most probable word sequence under a budget, exactly, with a certificate.
 
 Owns when to search, with which bounds, and what the result proves. The bounds are in
-`sumfit.decoding.bound`, one search in `sumfit.decoding.search`.
+`sumfit.decoding.bounds.tables`, one search in `sumfit.decoding.search.best_first`.
 
 Best-first search: a prefix is worth the bound on its best completion (Eq. A9), and the first
 finished sequence that leaves the frontier is the argmax. It is proved optimal over the whole
@@ -15,11 +15,11 @@ import math
 import numpy as np
 
 from sumfit.dag import DAG
-from sumfit.decoding.bound import SearchTables
+from sumfit.decoding.bounds.outside import words_outside
+from sumfit.decoding.bounds.tables import SearchTables
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.outside import words_outside
 from sumfit.decoding.problem import SearchProblem, check_words, infeasible, keep_best_words
-from sumfit.decoding.search import FOLLOWED_SHARE, Search
+from sumfit.decoding.search.best_first import FOLLOWED_SHARE, Search
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 

@@ -1,7 +1,7 @@
 """One best-first search over prefixes: its frontier, its limits and what it proved.
 
 Owns `Search`, which runs the compiled loop of `kernels.search` and reads its results. When to
-search again, and with which bounds, is `sumfit.decoding.seqmap`'s business.
+search again, and with which bounds, is `sumfit.decoding.methods.seqmap`'s business.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.faint import faint_path, faintest
+from sumfit.decoding.bounds.tables import SearchTables
 from sumfit.decoding.kernels.children import Room
 from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.kernels.search import (
@@ -29,6 +28,7 @@ from sumfit.decoding.kernels.search import (
 )
 from sumfit.decoding.kernels.vertices import best_vertices
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.search.faint import faint_path, faintest
 from sumfit.hypothesis import Hypothesis
 
 __all__ = ["FOLLOWED_SHARE", "Search", "empty_nodes", "make_room"]

@@ -81,6 +81,6 @@ def _most_bonus(dag: DAG, options: DecodeOptions) -> float:
 
 
 def _path_map(dag: DAG, options: DecodeOptions) -> NBest:
-    from sumfit.decoding.pathmap import path_map
+    from sumfit.decoding.methods.pathmap import path_map
 
     return path_map(dag, options=options.replace(n_best=1, constraints=None))

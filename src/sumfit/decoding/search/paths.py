@@ -1,7 +1,7 @@
 """The list of best paths: best-first search over word sequences, each worth its best path.
 
 Owns the search, Eq. A6, the constraints within it, and the beam that it falls back on. Does not own
-the tables of words (`sumfit.decoding.path_words`).
+the tables of words (`sumfit.decoding.bounds.path_words`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.deadline import Deadline
+from sumfit.decoding.bounds.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import best_path, marginal_log_prob
-from sumfit.decoding.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.errors import NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest

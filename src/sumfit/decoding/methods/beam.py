@@ -13,14 +13,14 @@ import math
 import numpy as np
 
 from sumfit.dag import DAG
-from sumfit.decoding.bound import SearchTables
-from sumfit.decoding.faint import faint_path, faintest
+from sumfit.decoding.bounds.tables import SearchTables
 from sumfit.decoding.kernels.beam import Beam, Found, grow_beam, left_out, start_beam
 from sumfit.decoding.marginal import best_path
+from sumfit.decoding.methods.seqmap import restricted
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
-from sumfit.decoding.search import empty_nodes, make_room
-from sumfit.decoding.seqmap import restricted
+from sumfit.decoding.search.best_first import empty_nodes, make_room
+from sumfit.decoding.search.faint import faint_path, faintest
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 

@@ -1,7 +1,7 @@
 """PathMAP: the most probable single path (vertices and words together) under a budget.
 
 Owns the exact dynamic program over (vertex, cost), Eq. A5. Does not own the list of further
-sequences (`sumfit.decoding.path_search`). With costs that differ between words a shorter, less
+sequences (`sumfit.decoding.search.paths`). With costs that differ between words a shorter, less
 probable word may win, so the best word *per distinct cost* is kept at each vertex. All candidates
 of the graph take part: ``words_per_vertex`` does not restrict PathMAP, which needs no restriction
 to be fast.
@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from sumfit.dag import DAG
+from sumfit.decoding.bounds.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import marginal_log_prob
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.path_search import best_first
-from sumfit.decoding.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.problem import SearchProblem, check_words, infeasible, refuse_constraints
+from sumfit.decoding.search.paths import best_first
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["path_map", "path_map_released"]

@@ -1,12 +1,12 @@
 """Lookahead decoding: follow the best link and word together; no length control.
 
-Owns one line on top of `sumfit.decoding.greedy.walk`; see there for what happens to the budget.
+Owns one line on top of `methods.greedy.walk`; see there for what happens to the budget.
 """
 
 from __future__ import annotations
 
 from sumfit.dag import DAG
-from sumfit.decoding.greedy import walk
+from sumfit.decoding.methods.greedy import walk
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import refuse_constraints
 from sumfit.hypothesis import NBest

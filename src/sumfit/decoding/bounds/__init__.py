@@ -1,0 +1,1 @@
+"""Bounds on what a prefix can become, and on words that are no candidates."""

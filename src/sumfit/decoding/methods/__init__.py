@@ -1,0 +1,1 @@
+"""Decoding methods, one module each; `sumfit.decoding.METHODS` is their registry."""

@@ -1,0 +1,1 @@
+"""Searches over prefixes that several methods share, and what they do where masses underflow."""
