@@ -1,14 +1,14 @@
 """The one rule by which a soft baseline's text is made to fit, and the error where it cannot be.
 
-Owns `cut_to_fit` and `misfit`. The cut itself is that of `sumfit.evaluation.baselines`.
+Owns `cut_to_fit` and `misfit`. The cut itself is that of `sumfit.text.cuts`.
 """
 
 from __future__ import annotations
 
 from sumfit.errors import InfeasibleBudgetError
-from sumfit.evaluation.baselines import longest_head
 from sumfit.length import LengthRequest
 from sumfit.text import Tokenizer
+from sumfit.text.cuts import longest_head
 
 __all__ = ["cut_to_fit", "misfit"]
 

@@ -5,16 +5,15 @@ Owns how each makes a text fit. Every result says whether it had to be cut for t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sumfit.errors import InputError
 from sumfit.evaluation.endpoint import Endpoint, Message
 from sumfit.length import UnitLike, get_unit, measure
+from sumfit.text.cuts import longest_head
 
-__all__ = ["BaselineText", "LLMBaseline", "cut_at_words", "lead", "longest_head"]
+__all__ = ["BaselineText", "LLMBaseline", "cut_at_words", "lead"]
 
-_LOOSE_END = " ,;:-–—(["
 _FRAMES = ("summary:", "headline:", "title:")
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("«", "»"))
 
@@ -66,30 +65,6 @@ def cut_at_words(text: str, *, limit: int, unit: UnitLike = "words") -> Baseline
         return BaselineText(whole)
     kept = longest_head(words, lambda head: measure(head, unit) <= limit)
     return BaselineText(kept, truncated=True)
-
-
-def longest_head(words: Sequence[str], fits: Callable[[str], bool]) -> str:
-    """Find the longest run of first words that fits; loose commas and dashes at its end go.
-
-    Args:
-        words: The words.
-        fits: Whether a text fits; what is longer than one that does not fit does not either.
-
-    Returns:
-        The words joined by spaces; empty if not even the first one fits.
-    """
-    low, high = 0, len(words)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(_head(words, middle)):
-            low = middle
-        else:
-            high = middle - 1
-    return _head(words, low)
-
-
-def _head(words: Sequence[str], n_words: int) -> str:
-    return " ".join(words[:n_words]).rstrip(_LOOSE_END)
 
 
 @dataclass(frozen=True, slots=True)

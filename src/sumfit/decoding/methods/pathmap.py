@@ -1,24 +1,18 @@
 """PathMAP: the most probable single path (vertices and words together) under a budget.
 
-Owns the exact dynamic program over (vertex, cost), Eq. A5. Does not own the list of further
-sequences (`sumfit.decoding.search.paths`). With costs that differ between words a shorter, less
-probable word may win, so the best word *per distinct cost* is kept at each vertex. All candidates
-of the graph take part: ``words_per_vertex`` does not restrict PathMAP, which needs no restriction
-to be fast.
+Owns which search answers a call: the dynamic program (`search.path_table`) or, for further
+sequences and constraints, best-first search (`search.paths`). All candidates of the graph take
+part: ``words_per_vertex`` does not restrict PathMAP, which needs no restriction to be fast.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from sumfit.dag import DAG
-from sumfit.decoding.bounds.path_words import best_words, bonus_by_cost, other_bound
-from sumfit.decoding.kernels import pathmap as kernels
-from sumfit.decoding.marginal import marginal_log_prob
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, check_words, infeasible, refuse_constraints
+from sumfit.decoding.problem import SearchProblem, check_words, refuse_constraints
+from sumfit.decoding.search.path_table import best_path_by_cost
 from sumfit.decoding.search.paths import best_first
-from sumfit.hypothesis import Hypothesis, NBest
+from sumfit.hypothesis import NBest
 
 __all__ = ["path_map", "path_map_released"]
 
@@ -47,7 +41,7 @@ def path_map(dag: DAG, *, options: DecodeOptions) -> NBest:
     problem = SearchProblem.build(dag, options)
     problem.check_budget(dag.n_vertices)
     if options.n_best == 1 and options.constraints is None:
-        return _dynamic_program(problem, method="pathmap", score_first_word=True)
+        return best_path_by_cost(problem, method="pathmap", score_first_word=True)
     return best_first(problem)
 
 
@@ -72,43 +66,4 @@ def path_map_released(dag: DAG, *, options: DecodeOptions) -> NBest:
     problem = SearchProblem.build(dag, options)
     refuse_constraints(options, "pathmap-released")
     problem.check_budget(dag.n_vertices)
-    return _dynamic_program(problem, method="pathmap-released", score_first_word=False)
-
-
-def _dynamic_program(problem: SearchProblem, *, method: str, score_first_word: bool) -> NBest:
-    options, high = problem.options, problem.high
-    (costs, words, columns), (first_costs, first_words, first_columns) = best_words(problem)
-    if not score_first_word:
-        first_words = np.where(first_columns >= 0, bonus_by_cost(problem, first_costs), -np.inf)
-    score, cost, vertices, places, table = kernels.path_map(
-        problem.link_logp,
-        words,
-        costs,
-        first_words,
-        first_costs,
-        problem.low,
-        high,
-        problem.any_ending,
-    )
-    if score == -np.inf:
-        raise infeasible(problem)
-    chosen = [
-        (columns if position else first_columns)[vertex, place]
-        for position, (vertex, place) in enumerate(
-            zip(vertices.tolist(), places.tolist(), strict=True)
-        )
-    ]
-    found = problem.words_of(chosen)
-    gap = np.inf
-    if score_first_word:
-        gap = max(0.0, other_bound(problem, words, costs, table) - score)
-    best = Hypothesis(
-        words=found,
-        log_prob=marginal_log_prob(problem.dag, found, options.ending),
-        score=float(score),
-        cost=int(cost),
-        path=tuple(vertices.tolist()),
-        optimal=gap == 0.0,
-        gap=float(gap),
-    )
-    return NBest((best,), method=method, n_expanded=int(table.size))
+    return best_path_by_cost(problem, method="pathmap-released", score_first_word=False)

@@ -12,6 +12,8 @@ import numpy as np
 
 from sumfit.dag import DAG
 from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.problem import SearchProblem, check_words
+from sumfit.decoding.search.path_table import best_path_by_cost
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
@@ -81,6 +83,8 @@ def _most_bonus(dag: DAG, options: DecodeOptions) -> float:
 
 
 def _path_map(dag: DAG, options: DecodeOptions) -> NBest:
-    from sumfit.decoding.methods.pathmap import path_map
-
-    return path_map(dag, options=options.replace(n_best=1, constraints=None))
+    options = options.replace(n_best=1, constraints=None)
+    check_words(dag, options)
+    problem = SearchProblem.build(dag, options)
+    problem.check_budget(dag.n_vertices)
+    return best_path_by_cost(problem, method="pathmap", score_first_word=True)
