@@ -12,12 +12,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sumfit.cli.tune import store
 from sumfit.cli.tune import tune as tune_command
 from sumfit.errors import ConfigError, DataFormatError, InputError, ModelFormatError
 from sumfit.evaluation.rouge import rouge
 from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
 from sumfit.reproduction.runs import EvaluationSet, ModelRunner, find_set
+from sumfit.reproduction.tuning import store
 
 APP = typer.Typer()
 APP.command()(tune_command)
