@@ -6,7 +6,7 @@ import json
 import re
 
 from sumfit import Summarizer
-from sumfit.cli.inspect import render
+from sumfit.pipeline.drawing import render
 from tests.cli.conftest import Sumfit
 
 

@@ -10,8 +10,9 @@ import pytest
 from numba import njit
 
 import sumfit.compiled  # noqa: F401 - sees what is compiled
-from sumfit.cli.terminal import Progress, in_flags, printable
+from sumfit.cli.terminal import Progress, in_flags
 from sumfit.compilation import MESSAGE, announce_compilation, n_compiled, on_compilation
+from sumfit.text.printable import printable
 
 
 class Terminal(io.StringIO):

@@ -22,15 +22,9 @@ import typer.main
 from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
 from sumfit.cli.settings import settings_of, settle, where_set
-from sumfit.cli.terminal import (
-    as_utf8,
-    in_flags,
-    names_on_one_line,
-    one_line,
-    printable,
-    use_utf8,
-)
+from sumfit.cli.terminal import as_utf8, in_flags, names_on_one_line, use_utf8
 from sumfit.errors import MissingExtraError, SumfitError
+from sumfit.text.printable import one_line, printable
 from sumfit.writing import is_full
 
 __all__ = ["load_command", "main", "run"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,14 +13,13 @@ from sumfit.cli.options import with_flags
 from sumfit.evaluation import report
 from sumfit.evaluation.fidelity import load_lexicon
 from sumfit.evaluation.files import (
-    ReferenceItem,
     SummaryItem,
     check_paired,
     read_references,
     read_summaries,
 )
 from sumfit.evaluation.report import EvaluationOptions, comparison_table, evaluation_tables
-from sumfit.evaluation.rouge import METRICS, RougeOptions, RougeResult
+from sumfit.evaluation.rouge import RougeOptions
 from sumfit.evaluation.significance import BootstrapOptions
 from sumfit.evaluation.table import render
 
@@ -148,7 +145,7 @@ def evaluate(
         tables += evaluation_tables(other_name, other)
         tables.append(comparison_table((name, other_name), result.rouge, other.rouge))
     if items is not None:
-        _write_items(items, texts, gold, result.rouge)
+        report.write_items(items, texts, gold, result.rouge)
     typer.echo(render(tables, format))
 
 
@@ -157,20 +154,3 @@ def _summaries(path: str, field: str | None, format: str | None) -> tuple[str, l
         found = read_summaries(sys.stdin.buffer, field=field, format=format or "lines")
         return "stdin", found
     return Path(path).name, read_summaries(Path(path), field=field, format=format)
-
-
-def _write_items(
-    path: Path,
-    summaries: Sequence[SummaryItem],
-    references: Sequence[ReferenceItem],
-    result: RougeResult,
-) -> None:
-    """One JSON object an item: the texts and the scores."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for item, gold, scores in zip(summaries, references, result.items, strict=True):
-            record = {
-                "summary": item.text,
-                "references": gold.texts,
-                **dict(zip(METRICS, (round(float(score), 4) for score in scores), strict=True)),
-            }
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")

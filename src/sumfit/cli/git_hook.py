@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from sumfit.cli.options import ModelFlags, with_flags
-from sumfit.cli.terminal import printable
 from sumfit.errors import InputError, SumfitError
+from sumfit.text.printable import printable
 
 __all__ = ["app", "check_subject", "install", "run", "uninstall"]
 

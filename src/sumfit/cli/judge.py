@@ -12,10 +12,9 @@ import typer
 
 from sumfit.cli.endpoint_flags import EndpointFlags
 from sumfit.cli.options import with_flags
-from sumfit.errors import ConfigError, DataFormatError, ServiceError
+from sumfit.errors import ConfigError, ServiceError
 from sumfit.evaluation.endpoint import AnswerCache, Endpoint
-from sumfit.evaluation.files import check_paired, read_sources, read_summaries
-from sumfit.evaluation.judge import Pair, judge_prompts
+from sumfit.evaluation.judge import Pair, judge_prompts, read_pairs
 from sumfit.evaluation.judge import judge as judge_pairs
 from sumfit.evaluation.table import render
 
@@ -57,7 +56,7 @@ def judge(
     price: PriceFlags,
 ) -> None:
     """Compare two systems by a language model: win, loss and tie over four questions a pair."""
-    pairs = _pairs(ours, theirs, sources, field=field, source_field=source_field)[:first]
+    pairs = read_pairs(ours, theirs, sources, field=field, source_field=source_field)[:first]
     options = endpoint.options(max_tokens=max_tokens, n_parallel=parallel)
     with Endpoint(options, cache=AnswerCache(cache)) as asked:
         if not _is_agreed(pairs, asked, price):
@@ -90,22 +89,6 @@ def _is_agreed(pairs: Sequence[Pair], asked: Endpoint, price: PriceFlags) -> boo
     if not price.yes and estimate.n_cached < estimate.n_requests:
         _confirm()
     return True
-
-
-def _pairs(
-    ours: Path, theirs: Path, sources: Path, *, field: str | None, source_field: str | None
-) -> list[Pair]:
-    one, two = read_summaries(ours, field=field), read_summaries(theirs, field=field)
-    texts = read_sources(sources, field=source_field)
-    check_paired(one, two, names=(f"summaries in {ours}", f"summaries in {theirs}"))
-    if len(one) != len(texts):
-        raise DataFormatError(
-            f"there are {len(one)} summaries in {ours} but {len(texts)} sources in {sources}"
-        )
-    return [
-        Pair(source, mine.text, other.text)
-        for source, mine, other in zip(texts, one, two, strict=True)
-    ]
 
 
 def _confirm() -> None:

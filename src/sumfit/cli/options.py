@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, cast
 import typer
 
 from sumfit.cleaning import INPUT_KINDS
-from sumfit.cli.terminal import check_utf8, printable
+from sumfit.cli.terminal import check_utf8
 from sumfit.compilation import announce_compilation
 from sumfit.decoding import METHODS
 from sumfit.errors import BudgetError, ConfigError
@@ -24,6 +24,7 @@ from sumfit.length import PRESETS, UNITS
 from sumfit.length.request import RATIO_RULES
 from sumfit.pipeline.options import CHOICES, LENGTH_KEYWORDS
 from sumfit.rerank import NAMES as RERANKERS
+from sumfit.text.printable import printable
 
 __all__ = ["LengthFlags", "ModelFlags", "SummaryFlags", "choice", "with_flags"]
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from sumfit.cli.terminal import one_line
 from sumfit.errors import ConfigError, DataFormatError
+from sumfit.text.printable import one_line
 from sumfit.writing import flush_to_disk, naming, replace_file
 
 __all__ = ["open_output"]

@@ -22,7 +22,7 @@ from sumfit.reproduction.paper_data import read_test_set
 from sumfit.reproduction.plots import write_plots
 from sumfit.reproduction.rows import Reproduction, parse_rerankers, parse_systems
 from sumfit.reproduction.runs import ModelRunner
-from sumfit.reproduction.tables import MAKERS, planned
+from sumfit.reproduction.tables import MAKERS, choose_tables, count_summaries
 
 __all__ = ["reproduce"]
 
@@ -120,7 +120,7 @@ def reproduce(
         known = Table("Tables of the paper", ("table", "subject"), tuple(TABLES.items()))
         typer.echo(render([known], format))
         return
-    names = _names(table, has_judge=judge.endpoint is not None, has_duc=duc is not None)
+    names = choose_tables(table, has_judge=judge.endpoint is not None, has_duc=duc is not None)
     if data is None:
         raise ConfigError("give the test set with --data DIR; see sumfit reproduce --help")
     shown = _progress(names)
@@ -146,22 +146,5 @@ def _progress(names: Sequence[str]) -> Progress:
 
 def _tables(origins: Mapping[str, Reproduction], shown: Progress) -> dict[str, list[Table]]:
     """Make the tables, each from its origin."""
-    shown.expect(_n_summaries(origins))
+    shown.expect(count_summaries(origins))
     return {name: MAKERS[name](origin) for name, origin in origins.items()}
-
-
-def _n_summaries(origins: Mapping[str, Reproduction]) -> int:
-    """How many summaries the tables need; a run that several of them share is made once."""
-    runs = {(id(made), run) for name, made in origins.items() for run in planned(name, made)}
-    n_texts = {id(made): len(made.part) for made in origins.values()}
-    return sum(n_texts[number] for number, _ in runs)
-
-
-def _names(table: str | None, *, has_judge: bool, has_duc: bool) -> list[str]:
-    """Tables to make: the one asked for, or all that what is at hand allows."""
-    if table != "all":
-        if table not in MAKERS:
-            raise ConfigError(f"the table must be one of {', '.join(MAKERS)} or all, was {table!r}")
-        return [table]
-    missing = ([] if has_judge else ["table4"]) + ([] if has_duc else ["table2"])
-    return [name for name in MAKERS if name not in missing]

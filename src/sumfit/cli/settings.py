@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sumfit.cli.terminal import one_line, printable
 from sumfit.errors import ConfigError
 from sumfit.length.request import LIMIT_KEYWORDS
+from sumfit.text.printable import one_line, printable
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import typer
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.output import open_output
 from sumfit.cli.settings import SettingsFlags
-from sumfit.cli.terminal import Progress, in_flags, one_line
+from sumfit.cli.terminal import Progress, in_flags
 from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
@@ -23,7 +22,9 @@ from sumfit.jobs import JobSpec, run_job
 from sumfit.jobs.failures import Failures
 from sumfit.jobs.items import FORMATS, Item, read_items
 from sumfit.jobs.records import RECORD_FIELDS, error_record, json_line, record_of
+from sumfit.jobs.stream import summarize_items
 from sumfit.length.request import LIMIT_KEYWORDS
+from sumfit.text.printable import one_line
 
 __all__ = ["summarize"]
 
@@ -225,7 +226,13 @@ def summarize(
         if job.overwrite and job.output in (None, "-"):
             raise ConfigError("--overwrite goes with -o FILE; leave it out")
         summarizer = model.load(n_workers=workers)
-        results = _results(summarizer, items, keywords, record.limit_field, batch_size)
+        results = summarize_items(
+            summarizer,
+            items,
+            has_own_limits=record.limit_field is not None,
+            batch_size=batch_size,
+            **keywords,
+        )
         limits = keywords.get("limits")
         failures = _write_all(results, job.output, format, limits, overwrite=job.overwrite)
     if failures.n_failed:
@@ -388,30 +395,3 @@ def _check_own_limits(keywords: dict[str, Any]) -> None:
         )
     if "unit" not in keywords:
         raise BudgetError("--limit-field needs --unit, for example --unit chars")
-
-
-def _results(
-    summarizer: Any,
-    items: Iterator[Item],
-    keywords: dict[str, Any],
-    limit_field: str | None,
-    batch_size: int | None,
-) -> Iterator[tuple[Item, list[Summary]]]:
-    """Pair each item with its summaries; a bad item passes through beside the model."""
-    waiting: deque[Item] = deque()
-    limits: deque[int] = deque()
-
-    def texts() -> Iterator[str | None]:
-        for item in items:
-            waiting.append(item)
-            limits.append(item.limit or 0)
-            yield item.text
-
-    def own_limits() -> Iterator[int]:
-        while True:
-            yield limits.popleft()
-
-    if limit_field is not None:
-        keywords = {**keywords, "max_length": own_limits()}
-    for result in summarizer.stream(texts(), batch_size=batch_size, **keywords):
-        yield waiting.popleft(), result if isinstance(result, list) else [result]

@@ -22,12 +22,9 @@ __all__ = [
     "in_flags",
     "names_on_one_line",
     "not_utf8",
-    "one_line",
-    "printable",
     "use_utf8",
 ]
 
-_BIDI = frozenset(chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 _INTERVAL_S = 0.1
 _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
@@ -120,34 +117,6 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> InputError:
     )
 
 
-def printable(text: str) -> str:
-    r"""A text that cannot steer a terminal.
-
-    Args:
-        text: Any string, for example part of a damaged file.
-
-    Returns:
-        The text with control characters, direction overrides and lone surrogates spelled out as
-        ``\x1b``; line feeds stay.
-    """
-    return "".join(
-        character if character == "\n" or not _is_hostile(character) else _spelled(character)
-        for character in text
-    )
-
-
-def one_line(text: str) -> str:
-    r"""A text that cannot steer a terminal nor look like several messages.
-
-    Args:
-        text: Any string, for example the name of a file.
-
-    Returns:
-        As `printable` makes it, line feeds spelled ``\n`` too.
-    """
-    return printable(text).replace("\n", "\\n")
-
-
 def names_on_one_line(message: str, arguments: Iterable[str]) -> str:
     """A message of possibly several lines in which the names that were given have one each.
 
@@ -234,13 +203,3 @@ class Progress:
         line = f"{self._count:,} {self._what}, {rate:,.0f}/s{failed}, {minutes}:{seconds:02d}"
         self._stream.write(f"\r\x1b[K{line}{end}")
         self._stream.flush()
-
-
-def _is_hostile(character: str) -> bool:
-    code = ord(character)
-    return code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or character in _BIDI
-
-
-def _spelled(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -10,11 +10,12 @@ import typer
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.settings import SettingsFlags
-from sumfit.cli.terminal import check_utf8, in_flags, not_utf8, printable
+from sumfit.cli.terminal import check_utf8, in_flags, not_utf8
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
 from sumfit.jobs.records import json_line, record_of
 from sumfit.text.language import language_name
+from sumfit.text.printable import printable
 
 __all__ = ["read_text", "text"]
 

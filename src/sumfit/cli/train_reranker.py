@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sumfit.cli.logs import log_to_stderr
-from sumfit.cli.train import print_recipe, print_result
+from sumfit.cli.train import print_result
 
 if TYPE_CHECKING:
     from sumfit.training.stages import Progress
@@ -59,7 +59,9 @@ def train_reranker(
 
     settings = load_reranker_recipe(recipe, overrides or ())
     if show:
-        print_recipe(settings)
+        from sumfit.training.recipe_text import recipe_text
+
+        print(recipe_text(settings), end="")
         return
     log_to_stderr(logging.INFO)
     result = run(

@@ -12,12 +12,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from sumfit.errors import InputError
+from sumfit.errors import DataFormatError, InputError
 from sumfit.evaluation.endpoint import Endpoint
+from sumfit.evaluation.files import check_paired, read_sources, read_summaries
 from sumfit.evaluation.significance import (
     BootstrapOptions,
     Interval,
@@ -25,7 +27,7 @@ from sumfit.evaluation.significance import (
 )
 from sumfit.evaluation.table import Table
 
-__all__ = ["Comparison", "JudgeResult", "Pair", "judge", "judge_prompts", "read_vote"]
+__all__ = ["Comparison", "JudgeResult", "Pair", "judge", "judge_prompts", "read_pairs", "read_vote"]
 
 PROMPT = """Given the text: {source}
 Consider two summaries of the text:
@@ -272,3 +274,34 @@ def _votes(answers: Iterator[object], pairs: Sequence[Pair]) -> Iterator[Compari
             votes.append(0 if not named else 1 if named == our_id else -1)
             texts.append(text)
         yield Comparison(tuple(votes), tuple(texts))
+
+
+def read_pairs(
+    ours: Path, theirs: Path, sources: Path, *, field: str | None, source_field: str | None
+) -> list[Pair]:
+    """Read the summaries of two systems and their sources.
+
+    Args:
+        ours: File of one system.
+        theirs: File of the other.
+        sources: File of the sources.
+        field: Field of the summaries.
+        source_field: Field of the sources.
+
+    Returns:
+        One pair for each source.
+
+    Raises:
+        DataFormatError: If a file cannot be read, or the files differ in length.
+    """
+    one, two = read_summaries(ours, field=field), read_summaries(theirs, field=field)
+    texts = read_sources(sources, field=source_field)
+    check_paired(one, two, names=(f"summaries in {ours}", f"summaries in {theirs}"))
+    if len(one) != len(texts):
+        raise DataFormatError(
+            f"there are {len(one)} summaries in {ours} but {len(texts)} sources in {sources}"
+        )
+    return [
+        Pair(source, mine.text, other.text)
+        for source, mine, other in zip(texts, one, two, strict=True)
+    ]

@@ -5,20 +5,29 @@ Owns what an evaluation reports and in which words. The measures are their modul
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sumfit.errors import InputError
 from sumfit.evaluation.fidelity import Fidelity, fidelity
 from sumfit.evaluation.files import ReferenceItem, SummaryItem
 from sumfit.evaluation.novelty import Novelty, novelty
-from sumfit.evaluation.rouge import RougeOptions, RougeResult, compare_rouge, rouge
+from sumfit.evaluation.rouge import METRICS, RougeOptions, RougeResult, compare_rouge, rouge
 from sumfit.evaluation.significance import PairedResult
 from sumfit.evaluation.table import Table
 from sumfit.length import UnitLike
 from sumfit.text.split import split_words
 
-__all__ = ["Evaluation", "EvaluationOptions", "comparison_table", "evaluate", "evaluation_tables"]
+__all__ = [
+    "Evaluation",
+    "EvaluationOptions",
+    "comparison_table",
+    "evaluate",
+    "evaluation_tables",
+    "write_items",
+]
 
 _LABELS = {
     "n": "summaries",
@@ -215,3 +224,27 @@ def _fidelity_rows(evaluation: Evaluation) -> list[tuple[str, float | int]]:
 
 def _confidence(result: RougeResult) -> float:
     return float(dict(result.signature.entries)["boot"].split("-")[1])
+
+
+def write_items(
+    path: Path,
+    summaries: Sequence[SummaryItem],
+    references: Sequence[ReferenceItem],
+    result: RougeResult,
+) -> None:
+    """Write the texts and the scores of each item, one JSON object a line.
+
+    Args:
+        path: The file.
+        summaries: The summaries.
+        references: Their references.
+        result: Their scores.
+    """
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for item, gold, scores in zip(summaries, references, result.items, strict=True):
+            record = {
+                "summary": item.text,
+                "references": gold.texts,
+                **dict(zip(METRICS, (round(float(score), 4) for score in scores), strict=True)),
+            }
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")

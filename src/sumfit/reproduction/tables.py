@@ -26,7 +26,7 @@ from sumfit.reproduction.speed import machine, measure_speed
 if TYPE_CHECKING:
     from sumfit.baselines.base import Baseline
 
-__all__ = ["MAKERS", "planned"]
+__all__ = ["MAKERS", "choose_tables", "count_summaries", "planned"]
 
 _TIMED = 100  # texts of Table 6
 _NOVEL = (paper.CTC, paper.PATHMAP, paper.SEQMAP, paper.NO_RERANKER, EXACT, CONSTRAINED)
@@ -306,3 +306,39 @@ def _extra(made: Reproduction) -> tuple[str, ...]:
     """Rows of ours that the paper does not have."""
     summed = (CTC_SUM,) if CTC_SUM in filled(made) else ()
     return (*summed, EXACT, CONSTRAINED, MBR, NEURAL)
+
+
+def choose_tables(table: str | None, *, has_judge: bool, has_duc: bool) -> list[str]:
+    """Choose the tables to make.
+
+    Args:
+        table: Its name, or ``all`` for all that what is at hand allows.
+        has_judge: Whether there is a judge of pairs.
+        has_duc: Whether the test set of Table 2 is there.
+
+    Returns:
+        Names in `MAKERS`.
+
+    Raises:
+        ConfigError: If there is no such table.
+    """
+    if table != "all":
+        if table not in MAKERS:
+            raise ConfigError(f"the table must be one of {', '.join(MAKERS)} or all, was {table!r}")
+        return [table]
+    missing = ([] if has_judge else ["table4"]) + ([] if has_duc else ["table2"])
+    return [name for name in MAKERS if name not in missing]
+
+
+def count_summaries(origins: Mapping[str, Reproduction]) -> int:
+    """Count the summaries that tables need; a run that several of them share is made once.
+
+    Args:
+        origins: What each table is made from.
+
+    Returns:
+        The number.
+    """
+    runs = {(id(made), run) for name, made in origins.items() for run in planned(name, made)}
+    n_texts = {id(made): len(made.part) for made in origins.values()}
+    return sum(n_texts[number] for number, _ in runs)

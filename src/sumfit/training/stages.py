@@ -48,6 +48,21 @@ class Progress:
     left_s: float
     values: dict[str, float]
 
+    def line(self) -> str:
+        """Say how far the run is.
+
+        Returns:
+            One line without its end.
+        """
+        values = self.values
+        left = "" if self.left_s == float("inf") else f"  {self.left_s / 60:.1f} min left"
+        glance = f"glance {values['glance']:.2f}  " if values["glance"] else ""
+        return (
+            f"step {self.step}  loss {values['loss']:.3f}  nll {values['nll']:.3f}  "
+            f"lr {values['lr']:.2e}  grad {values['grad_norm']:.2f}  {glance}"
+            f"{values['pairs_per_s']:.0f} pairs/s{left}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TrainResult:
