@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from sumfit import Options, Summarizer
+from sumfit import Options, Summarizer, parts
 from sumfit.deadline import Deadline
 from sumfit.decoding.search import best_first
 from sumfit.errors import ConfigError, NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Hypothesis, NBest
-from sumfit.pipeline import faithfulness, results, search
+from sumfit.length import units
+from sumfit.pipeline import engine, faithfulness, results, search
 from sumfit.pipeline.job import Job
+from sumfit.text import normalise
 from sumfit.truth import Support
 from tests.clocks import Clock
 
@@ -255,13 +257,13 @@ def test_a_whole_text_is_measured_in_tokens_in_time(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(fit._engine, "_clock", clock)
-    encode_parts, parts = fit.tokenizer.encode_parts, []
+    encode_parts, read = fit.tokenizer.encode_parts, []
 
     def slow(text: str) -> Any:
         for part in encode_parts(text):
-            if len(part) > 9000:  # not one of the sentences that are chosen from
-                clock.now += 0.5
-                parts.append(part)
+            if len(part) > 2500:  # not one of the sentences that are chosen from
+                clock.now += 0.1
+                read.append(part)
             yield part
 
     monkeypatch.setattr(fit.tokenizer, "encode_parts", slow)
@@ -269,7 +271,110 @@ def test_a_whole_text_is_measured_in_tokens_in_time(
     with pytest.raises(TimeLimitError, match="ran out while reading the text"):
         fit(long, time_limit_s=3.0, **length)
     assert clock.now <= 4.0
-    assert 0 < len(parts) < 9
+    assert 20 < len(read) < 40
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "n_read"), [(None, 200_000), (3.0, 200_000), (0.25, 100_000), (0.001, 20_000)]
+)
+@pytest.mark.parametrize("mark", ["", "*new* "])
+def test_of_a_long_text_less_is_looked_at_where_there_is_little_time(
+    fit: Summarizer,
+    texts: tuple[str, ...],
+    mark: str,
+    limit_s: float | None,
+    n_read: int,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cleaned, seen = engine.clean, []
+
+    def clean(text: str, *arguments: Any, **settings: Any) -> Any:
+        seen.append(len(text))
+        return cleaned(text, *arguments, **settings)
+
+    monkeypatch.setattr(engine, "clean", clean)
+    long = f"{mark}{' '.join(texts)} " * (2_000_000 // len(" ".join(texts)))
+    summary = fit(long, max_chars=40, time_limit_s=limit_s)
+    assert seen == [n_read]
+    assert 0 < summary.length <= 40
+    assert summary.source_truncated
+    assert summary.source_selected is not None
+    assert summary.source_selected.of_chars <= n_read
+
+
+def test_more_of_a_page_is_cleaned_until_enough_is_left_of_it(fit: Summarizer) -> None:
+    script = "<script>" + "x = 1;" * 50_000 + "</script>"
+    prose = "<p>The council closes the old bridge on Monday.</p>\n" * 12_000
+    page = f"<html><body><p>It rained all day.</p>{script}{prose}</body></html>"
+    summary = fit(page, max_chars=40, input_kind="html")
+    assert "x = 1" not in summary.text
+    assert summary.cleaned == ("html",)
+    assert summary.source_selected is not None
+    assert summary.source_selected.of_sentences > 2000
+
+
+LONG_WAYS: list[dict[str, Any]] = [
+    {"ratio": 0.0001, "unit": "words"},
+    {"ratio": 0.0001, "unit": "graphemes"},
+    {"max_length": 1_000_000, "unit": "tweet"},
+    {"max_chars": 1_000_000, "prefix": "News: "},
+    {"ratio": 0.0001, "unit": "words", "profile": "gigaword"},
+]
+
+
+@pytest.mark.parametrize("length", LONG_WAYS)
+@pytest.mark.parametrize("mark", ["", "*new* "])
+def test_a_whole_text_is_read_in_small_pieces_of_work(
+    fit: Summarizer,
+    texts: tuple[str, ...],
+    mark: str,
+    length: dict[str, Any],
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between two looks at the clock, no more is normalised and measured than two parts."""
+    pieces = [0]
+
+    def weighed(made: Any) -> Any:
+        def work(text: str, *arguments: Any, **settings: Any) -> Any:
+            pieces[-1] += len(text)
+            return made(text, *arguments, **settings)
+
+        return work
+
+    class Looked(Clock):
+        def __call__(self) -> float:
+            pieces.append(0)
+            return super().__call__()
+
+    monkeypatch.setattr(fit._engine, "_clock", Looked())
+    monkeypatch.setattr(normalise, "nfc", weighed(normalise.nfc))
+    monkeypatch.setattr(units, "nfc", weighed(units.nfc))
+    long = f"{mark}{' '.join(texts)} " * (950_000 // len(" ".join(texts)))
+    summary = fit(long, time_limit_s=1000.0, on_error="return", **length)
+    assert summary.error is None
+    assert sum(pieces) > 900_000
+    assert max(pieces) < 4 * parts.PART
+
+
+@pytest.mark.parametrize("length", LONG_WAYS)
+def test_a_whole_text_is_given_up_in_time(
+    fit: Summarizer, texts: tuple[str, ...], length: dict[str, Any], clock: Clock
+) -> None:
+    long = f"*new* {' '.join(texts)} " * (950_000 // len(" ".join(texts)))
+    for limit_s in (0.05, 0.2, 0.5):
+        clock.step = 0.01
+        begun = clock.now
+        with pytest.raises(TimeLimitError, match="ran out while reading the text"):
+            fit(long, time_limit_s=limit_s, **length)
+        assert clock.now - begun <= 1.2 * limit_s + 0.05 + 3 * clock.step
+        cut = fit(long, time_limit_s=limit_s, on_error="return", on_infeasible="cut", **length)
+        if "ratio" in length:  # without the whole text there is no limit
+            assert isinstance(cut.error, TimeLimitError)
+        else:
+            assert cut.origin == "cut", cut.error
+            assert 1000 < cut.length <= 1_000_000
 
 
 def test_work_that_nobody_waits_for_ends(fit: Summarizer, texts: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sumfit import Summarizer, Tokenizer
 from sumfit.errors import EmptyInputError
+from sumfit.pipeline import engine as engine_module
 from sumfit.pipeline import source as source_module
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.results import ResultMaker
@@ -84,13 +85,12 @@ def test_the_head_of_a_long_text_is_read_as_the_whole(
     except EmptyInputError:
         whole = None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_module, "_MOST_HELD", 600)
         patch.setattr(source_module, "_AT_THE_CUT", 60)
         if whole is None:
             with pytest.raises(EmptyInputError):
-                prepare(text, **asked)
+                prepare(text, **asked, most_held=600)
             return
-        found = prepare(text, **asked)
+        found = prepare(text, **asked, most_held=600)
     assert (found.ids, found.read) == (whole.ids, whole.read)
     assert found.is_truncated is whole.is_truncated
     assert found.text == whole.text
@@ -126,7 +126,7 @@ def test_a_long_texts_summary_is_that_of_the_full_way(
     long = text * (20_000 // len(text))
     options = {**options, "long": "lead"}  # what is selected depends on all that is looked at
     expected = fit(long, **options)
-    monkeypatch.setattr(source_module, "_MOST_HELD", 4000)
+    monkeypatch.setattr(engine_module, "MOST_HELD", 4000)
     found = fit(long, **options)
     assert found == expected
     for summary in found if isinstance(found, list) else [found]:
@@ -134,12 +134,13 @@ def test_a_long_texts_summary_is_that_of_the_full_way(
 
 
 def test_what_only_the_end_of_a_long_text_has_is_faithful_all_the_same(
-    fit: Summarizer, monkeypatch: pytest.MonkeyPatch
+    fit: Summarizer,
 ) -> None:
-    monkeypatch.setattr(source_module, "_MOST_HELD", 4000)
     long = SENTENCE * 200
     for end, verdict in (("It cost 9,731 euros, said Zebulon.", True), ("", False)):
-        source = prepare(long + end, tokenizer=fit.tokenizer, profile="natural", max_source=96)
+        source = prepare(
+            long + end, tokenizer=fit.tokenizer, profile="natural", max_source=96, most_held=4000
+        )
         assert not source.is_whole
         make = ResultMaker(source, Options(), fit.tokenizer)
         assert make.judge("An inspection for 9,731 by Zebulon").supported is verdict

@@ -9,16 +9,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from sumfit.errors import TimeLimitError
 
-__all__ = ["Clock", "Deadline", "Hook"]
+__all__ = ["Check", "Clock", "Deadline", "Hook"]
 
 Hook = Callable[[], bool]
 """Says whether work was cancelled; once it has said so, it is not asked again."""
 
 Clock = Callable[[], float]
 """Seconds from any beginning, never going back."""
+
+
+class Check(Protocol):
+    """Called between two pieces of work; raises where there is no time for the next."""
+
+    def __call__(self, needs_s: float = 0.0, /) -> None:
+        """Raise if the next piece, of so many seconds, should not be begun."""
 
 
 class Deadline:
@@ -141,7 +149,7 @@ class Deadline:
 
         Args:
             doing: What was done meanwhile, for the message.
-            late_s: Seconds after its end from which on that counts.
+            late_s: Seconds after its end from which on that counts; below 0, before it.
 
         Raises:
             TimeLimitError: If it has.

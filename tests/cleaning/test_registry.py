@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sumfit.cleaning import INPUT_KINDS, Cleaned, clean
 from sumfit.cleaning import registry as registry_module
 from sumfit.cleaning.blocks import has_words
-from sumfit.errors import ConfigError, InputTooLongError
+from sumfit.errors import ConfigError, InputTooLongError, TimeLimitError
+from tests.clocks import Clock
 
 WORDS = st.sampled_from(
     "the council closes a bridge in May because Ann's 5 boats (and 2.5 rafts) leak; it's C++ F# "
@@ -64,6 +65,28 @@ def test_only_the_head_of_a_long_text_is_looked_at() -> None:
     long = prose * (registry_module._MOST_PROBED // len(prose) + 10)
     assert clean(long + "<p>It <b>rained</b>.</p>").text == long + "<p>It <b>rained</b>.</p>"
     assert clean("<p>It <b>rained</b>.</p>" + long + "<i>x</i>").text.startswith("It rained.")
+
+
+def test_a_step_for_which_there_is_no_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes for a long text is told from what it took for its beginning."""
+    clock = Clock(step=0.5)
+    monkeypatch.setattr(registry_module, "_clock", clock)
+    monkeypatch.setattr(registry_module, "_MOST_PROBED", 20_000)
+    text = "The *council* closes a [bridge](https://example.org) in May.\n\n" * 2000
+    asked: list[float] = []
+
+    def check(needs_s: float = 0.0, /) -> None:
+        asked.append(needs_s)
+        if needs_s > 3.0:
+            raise TimeLimitError("too long")
+
+    with pytest.raises(TimeLimitError, match="too long"):
+        clean(text, check=check)
+    n_steps = asked.count(0.0)
+    assert asked[n_steps:] == [pytest.approx(0.5 * len(text) / 20_000)]
+    found = clean(text, check=asked.append)
+    assert found == clean(text)
+    assert found.removed == ("markdown",)
 
 
 def test_a_page_of_fifty_megabytes_is_refused_and_plain_text_is_not() -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from sumfit.deadline import Deadline
 from sumfit.decoding import decode, decode_all_lengths, marginal_log_prob
+from sumfit.decoding.methods import beam as beam_module
 from sumfit.decoding.search import best_first
 from sumfit.errors import ConfigError, InfeasibleBudgetError, NothingFoundError
 from sumfit.length import LengthBudget
+from tests.clocks import Clock
 from tests.strategies_dag import random_dag
 
 
@@ -25,11 +27,12 @@ class Looks:
 
 
 @pytest.mark.parametrize("method", ["seqmap-beam", "seqmap-table", "pathmap", "seqmap"])
-@pytest.mark.parametrize("n_early", [1, 2, 3, 5])
+@pytest.mark.parametrize("n_early", [1, 2, 3, 5, 9])
 def test_what_is_found_when_the_time_runs_out_is_true(
     method: str, n_early: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(best_first, "_SLICE", 1)
+    monkeypatch.setattr(beam_module, "_SLICE", 1)
     n_late = 0
     for seed in range(25):
         dag = random_dag(np.random.default_rng(seed), n_vertices=6, n_words=4)
@@ -52,6 +55,29 @@ def test_what_is_found_when_the_time_runs_out_is_true(
             assert one.log_prob == pytest.approx(exact, abs=1e-6)
             assert len(one.words) <= 4
     assert n_late > 3 or n_early > 2
+
+
+def test_a_wide_beam_looks_at_the_clock_within_each_step() -> None:
+    """A step of a thousand prefixes took longer than the time limit of the whole."""
+    dag = random_dag(np.random.default_rng(1), n_vertices=12, n_words=40)
+    asked = {
+        "unit_cost": np.ones(dag.vocab_size, dtype=np.int32),
+        "budget": LengthBudget(max=9),
+        "method": "seqmap-beam",
+        "beam_size": 1000,
+        "n_best": 4000,
+    }
+    clock = Clock()
+    found = decode(dag, **asked, deadline=Deadline(1.0, clock=clock))
+    assert found.n_expanded > 3000
+    assert clock.looks > found.n_expanded / beam_module._SLICE
+    best = found.best
+    for n_early in (60, 90):
+        deadline = Deadline(1.0, clock=Looks(n_early))
+        early = decode(dag, **asked, deadline=deadline)
+        assert deadline.was_felt
+        assert early.n_expanded < (n_early + 1) * beam_module._SLICE
+        assert early.best.score + early.best.gap >= best.score - 1e-9
 
 
 def test_all_limits_share_one_time_but_not_their_expansions() -> None:

@@ -15,8 +15,10 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumfit.errors import BudgetError, InputError, UnknownUnitError
+from sumfit import parts
+from sumfit.errors import BudgetError, InputError, TimeLimitError, UnknownUnitError
 from sumfit.length import UNITS, Unit, get_unit, measure, sms_info
+from sumfit.length.sms import sms_septets
 from tests.sample_texts import tiny_tokenizer
 from tests.strategies import texts
 
@@ -45,6 +47,38 @@ def test_measure_agrees_with_independent_implementations(unit: str) -> None:
     assert len(ROWS) == 60
     got = {row["text"]: measure(row["text"], unit) for row in ROWS}
     assert got == {row["text"]: row[COLUMNS[unit]] for row in ROWS}
+
+
+@pytest.mark.parametrize("unit", sorted(UNITS))
+@given(st.lists(texts(untidy=True, surrogates=True), max_size=8).map("".join), st.integers(1, 9))
+def test_the_length_of_a_long_text_is_the_sum_of_its_parts(unit: str, text: str, size: int) -> None:
+    tokenizer = tiny_tokenizer()
+    whole = measure(text, unit, tokenizer=tokenizer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "PART", size)
+        assert measure(text, unit, tokenizer=tokenizer, check=lambda _=0.0: None) == whole
+
+
+@pytest.mark.parametrize("unit", sorted(set(UNITS) - {"tokens", "sms"}))
+@pytest.mark.parametrize("word", ["a bridge ", "ein Brückenbau, ", "日本 語 "])
+def test_measuring_a_long_text_can_be_given_up(unit: str, word: str) -> None:
+    text = word * 40_000
+    n_chars_left = [parts.PART * 3]
+
+    def check(_: float = 0.0) -> None:
+        n_chars_left[0] -= parts.PART
+        if n_chars_left[0] < 0:
+            raise TimeLimitError("enough")
+
+    with pytest.raises(TimeLimitError, match="enough"):
+        measure(text, unit, check=check)
+
+
+@given(texts(untidy=True, surrogates=True))
+def test_septets_are_those_of_the_segments(text: str) -> None:
+    info = sms_info(text)
+    expected = info.units if info.encoding == "GSM-7" else -(-16 * info.units // 7)
+    assert sms_septets(text) == expected
 
 
 def test_sms_info_agrees_with_a_segment_calculator() -> None:

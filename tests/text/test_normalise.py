@@ -2,7 +2,9 @@ import unicodedata
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from sumfit import parts
 from sumfit.text import normalize
 from tests.strategies import texts
 
@@ -58,3 +60,11 @@ def test_normalize_loses_no_letter_or_mark(text: str) -> None:
         return [c for c in decomposed if unicodedata.category(c)[0] in "LMN"]
 
     assert kept(normalize(text)) == kept(text)
+
+
+@given(st.lists(texts(untidy=True, surrogates=True), max_size=8).map(" ".join), st.integers(1, 9))
+def test_a_long_text_is_normalised_in_parts_without_a_trace(text: str, size: int) -> None:
+    whole = normalize(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "PART", size)
+        assert normalize(text, lambda _=0.0: None) == whole

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumfit import parts as parts_module
 from sumfit.errors import ConfigError, InputError, ModelFormatError, ModelNotFoundError
 from sumfit.text import PieceClass, Tokenizer, normalize
 from sumfit.text import tokenizer as tokenizer_module
@@ -34,7 +35,7 @@ def test_pieces_spell_the_text_with_one_space_before_it(text: str) -> None:
 def test_long_texts_are_encoded_in_parts_without_a_trace(text: str, part: int) -> None:
     whole = TOKENIZER.encode(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokenizer_module, "_PART", part)
+        patch.setattr(parts_module, "PART", part)
         assert TOKENIZER.encode(text) == whole
 
 

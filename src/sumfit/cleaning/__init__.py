@@ -4,6 +4,21 @@ One module for each kind; `sumfit.cleaning.registry` applies them in order.
 """
 
 from sumfit.cleaning.links import is_only_links
-from sumfit.cleaning.registry import INPUT_KINDS, MOST_CLEANED, Cleaned, check_kind, clean
+from sumfit.cleaning.registry import (
+    INPUT_KINDS,
+    MOST_CLEANED,
+    Cleaned,
+    check_cleanable,
+    check_kind,
+    clean,
+)
 
-__all__ = ["INPUT_KINDS", "MOST_CLEANED", "Cleaned", "check_kind", "clean", "is_only_links"]
+__all__ = [
+    "INPUT_KINDS",
+    "MOST_CLEANED",
+    "Cleaned",
+    "check_cleanable",
+    "check_kind",
+    "clean",
+    "is_only_links",
+]

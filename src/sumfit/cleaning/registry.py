@@ -5,7 +5,8 @@ Owns `clean`, `Cleaned` and the order of the kinds. Does not own any kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -25,9 +26,11 @@ from sumfit.cleaning.shortcodes import clean_shortcodes
 from sumfit.cleaning.trace import clean_trace
 from sumfit.cleaning.transcript import clean_transcript
 from sumfit.cleaning.wiki import clean_wiki
+from sumfit.deadline import Check
 from sumfit.errors import ConfigError, InputTooLongError
+from sumfit.parts import is_long
 
-__all__ = ["INPUT_KINDS", "MOST_CLEANED", "Cleaned", "check_kind", "clean"]
+__all__ = ["INPUT_KINDS", "MOST_CLEANED", "Cleaned", "check_cleanable", "check_kind", "clean"]
 
 MOST_CLEANED = 10_000_000
 """Most characters of a text that has something to clean."""
@@ -60,6 +63,7 @@ _FORMS = ("html", "markdown", "wiki", "mail", "transcript", "diff", "trace")
 INPUT_KINDS = ("auto", "plain", *_FORMS)
 """What a text can be said to be."""
 
+_clock = time.perf_counter
 _MOST_PROBED = 200_000  # characters in which something to clean must show
 
 
@@ -97,7 +101,13 @@ def check_kind(kind: object) -> None:
         raise ConfigError(f"input_kind must be one of {known}, was {kind!r}")
 
 
-def clean(text: str, kind: str = "auto", *, known: Callable[[str], bool] | None = None) -> Cleaned:
+def clean(
+    text: str,
+    kind: str = "auto",
+    *,
+    known: Callable[[str], bool] | None = None,
+    check: Check | None = None,
+) -> Cleaned:
     """Take out of a text what is not content: marks, tags, headers, quoted mail, time stamps.
 
     Plain prose comes back as it is, byte for byte. Linear in the length of the text. Of a text
@@ -111,6 +121,7 @@ def clean(text: str, kind: str = "auto", *, known: Callable[[str], bool] | None 
             and lines around the text are looked at.
         known: Whether a word in small letters is a known one, to tell names in text that has
             capitals everywhere; without it only listed names are told.
+        check: Called between kinds of cleaning of a long text, to give up.
 
     Returns:
         The text and what was done to it.
@@ -129,26 +140,57 @@ def clean(text: str, kind: str = "auto", *, known: Callable[[str], bool] | None 
         (name, partial(clean_capitals, known=known) if name == "capitals" else step)
         for name, step in steps
     ]
+    expected: Sequence[float] = ()
     if len(text) > _MOST_PROBED:
-        wanted = _applied(text[:_MOST_PROBED], steps)[1]
-        if wanted and len(text) > MOST_CLEANED:
-            raise InputTooLongError(
-                f"the text has {len(text)} characters and {', '.join(wanted)} in it; at most "
-                f"{MOST_CLEANED} characters are cleaned: cut it, or use clean=False"
-            )
+        _, wanted, seconds = _applied(text[:_MOST_PROBED], steps, check)
+        check_cleanable(len(text), wanted)
+        times = len(text) / _MOST_PROBED
+        expected = [
+            times * one for (name, _), one in zip(steps, seconds, strict=True) if name in wanted
+        ]
         steps = [(name, step) for name, step in steps if name in wanted]
-    found, removed = _applied(text, steps)
+    found, removed, _ = _applied(text, steps, check, expected)
     form = next((name for name in removed if name in _FORMS), "plain")
     return Cleaned(found, form if kind in ("auto", "plain") else kind, removed)
 
 
-def _applied(text: str, steps: list[tuple[str, partial[str]]]) -> tuple[str, tuple[str, ...]]:
-    given = text
+def check_cleanable(n_chars: int, removed: Sequence[str]) -> None:
+    """Raise for a text that is too long to be cleaned.
+
+    Args:
+        n_chars: Characters of the text.
+        removed: What there is to clean in it.
+
+    Raises:
+        InputTooLongError: If there is something in more than 10,000,000 characters.
+    """
+    if removed and n_chars > MOST_CLEANED:
+        raise InputTooLongError(
+            f"the text has {n_chars} characters and {', '.join(removed)} in it; at most "
+            f"{MOST_CLEANED} characters are cleaned: cut it, or use clean=False"
+        )
+
+
+def _applied(
+    text: str,
+    steps: Sequence[tuple[str, partial[str]]],
+    check: Check | None,
+    expected: Sequence[float] = (),
+) -> tuple[str, tuple[str, ...], list[float]]:
+    """The text, the names of the steps that changed it, and the seconds of each step.
+
+    ``expected`` are seconds that the steps should take, where that is known.
+    """
+    given, seconds = text, []
     text = text.replace("\r\n", "\n")
     removed: dict[str, None] = {}
-    for name, step in steps:
+    for (name, step), needs_s in zip(steps, expected or [0.0] * len(steps), strict=True):
+        if check is not None and is_long(text):
+            check(needs_s)
+        begun = _clock()
         found = step(text)
+        seconds.append(_clock() - begun)
         if found != text:
             removed[name] = None
             text = found
-    return (text, tuple(removed)) if removed else (given, ())
+    return (text, tuple(removed), seconds) if removed else (given, (), seconds)

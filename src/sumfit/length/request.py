@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from sumfit.deadline import Check
 from sumfit.errors import BudgetError, ConflictingBudgetError
 from sumfit.length.budget import LengthBudget, whole_number
 from sumfit.length.presets import get_preset
@@ -115,29 +116,35 @@ class LengthRequest:
         """
         return nfc(f"{self.prefix}{text}{self.suffix}")
 
-    def measure(self, text: str, *, tokenizer: Encoder | None = None) -> int:
+    def measure(
+        self, text: str, *, tokenizer: Encoder | None = None, check: Check | None = None
+    ) -> int:
         """Length of the whole string around a summary.
 
         Args:
             text: The summary, without prefix and suffix.
             tokenizer: Needed for ``tokens`` only.
+            check: Called between the parts of a long text, to give up.
 
         Returns:
             Length in `unit`, the reserve not included.
         """
-        return measure(self.compose(text), self.unit, tokenizer=tokenizer)
+        return measure(self.compose(text), self.unit, tokenizer=tokenizer, check=check)
 
-    def accepts(self, text: str, *, tokenizer: Encoder | None = None) -> bool:
+    def accepts(
+        self, text: str, *, tokenizer: Encoder | None = None, check: Check | None = None
+    ) -> bool:
         """Return whether the whole string around a summary keeps the limit and the minimum.
 
         Args:
             text: The summary, without prefix and suffix.
             tokenizer: Needed for ``tokens`` only.
+            check: Called between the parts of a long text, to give up.
 
         Returns:
             ``True`` if it may be returned.
         """
-        length = self.measure(text, tokenizer=tokenizer) + self.reserve
+        length = self.measure(text, tokenizer=tokenizer, check=check) + self.reserve
         return self.min_length <= length <= self.limit
 
 
@@ -152,6 +159,7 @@ def resolve_budget(
     suffix: str = "",
     source: str | None = None,
     tokenizer: Encoder | None = None,
+    check: Check | None = None,
     **limits: Any,
 ) -> LengthRequest:
     """Turn the length keywords of a call into one request.
@@ -174,6 +182,7 @@ def resolve_budget(
         suffix: Text to stand after the summary; counts toward the limit.
         source: The text to summarise; needed for ``ratio`` only.
         tokenizer: Needed for ``tokens`` only.
+        check: Called while a long source is measured, to give up.
         **limits: ``max_words=``, ``exact_chars=`` and so on.
 
     Returns:
@@ -192,7 +201,7 @@ def resolve_budget(
     keyword, minimum_keyword, is_exact = _one_specification(given, unit)
     if keyword == "ratio":
         resolved = get_unit("words" if unit is None else unit)
-        limit = _limit_of_ratio(given["ratio"], ratio_rule, resolved, source, tokenizer)
+        limit = _limit_of_ratio(given["ratio"], ratio_rule, resolved, source, tokenizer, check)
     else:
         resolved, limit = _unit_and_limit(keyword, given[keyword], unit)
     minimum = limit if is_exact else 0
@@ -389,7 +398,12 @@ def _whole_number(name: str, value: Any) -> int:
 
 
 def _limit_of_ratio(
-    ratio: Any, rule: str, unit: Unit, source: str | None, tokenizer: Encoder | None
+    ratio: Any,
+    rule: str,
+    unit: Unit,
+    source: str | None,
+    tokenizer: Encoder | None,
+    check: Check | None,
 ) -> int:
     is_number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
     if not is_number or not math.isfinite(ratio) or not 0 < ratio <= 1:
@@ -405,7 +419,7 @@ def _limit_of_ratio(
         raise BudgetError(f"ratio={ratio!r} needs the source text")
     # The decimal the caller wrote, not the binary fraction near it: 0.29 of 100 is 29.
     exact = Fraction(repr(float(ratio)))
-    n = measure(source, unit, tokenizer=tokenizer)
+    n = measure(source, unit, tokenizer=tokenizer, check=check)
     if rule == "paper-dat":
         return math.floor(exact * (n + 2)) + 1
     if rule == "paper-truncate":

@@ -5,6 +5,7 @@ Owns `sms_septets`, the unit ``sms``, and `sms_info`, what a gateway will bill.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = ["GSM7", "SMSInfo", "sms_info", "sms_septets"]
@@ -16,6 +17,7 @@ _BASIC = (
 _EXTENSION = "\f^{}\\[~]|€"
 GSM7: dict[str, int] = dict.fromkeys(_BASIC, 1) | dict.fromkeys(_EXTENSION, 2)
 """Septets of each character of the GSM 7-bit default alphabet and its extension table."""
+_OTHER = re.compile(f"[^{re.escape(_BASIC + _EXTENSION)}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,10 @@ def sms_septets(text: str) -> int:
     Returns:
         Places, 0 or more.
     """
-    info = sms_info(text)
-    return info.units if info.encoding == "GSM-7" else -(-16 * info.units // 7)
+    if _OTHER.search(text) is None:
+        return len(text) + sum(map(text.count, _EXTENSION))
+    n_units = len(text) + sum(character > "\uffff" for character in text)
+    return -(-16 * n_units // 7)
 
 
 def sms_info(text: str) -> SMSInfo:

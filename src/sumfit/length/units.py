@@ -7,7 +7,7 @@ is in `sumfit.length.costs`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeAlias
@@ -15,11 +15,13 @@ from typing import Protocol, TypeAlias
 import regex
 import wcwidth
 
+from sumfit.deadline import Check
 from sumfit.errors import BudgetError, InputError, UnknownUnitError
 from sumfit.length.mastodon import mastodon_length
 from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
 from sumfit.nfc import nfc
+from sumfit.parts import cut, cut_at_spaces, is_long
 
 __all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "checked_text", "counted", "get_unit", "measure"]
 
@@ -34,6 +36,7 @@ _FIXED_COLUMNS = (
 )
 _SPACING_MARK = regex.compile(r"\p{Mc}")
 _WIDE = regex.compile(r"\p{East_Asian_Width=W}")
+_LONERS = regex.compile(r"\p{GCB=Other}(?=[\p{GCB=Other}&&\p{NFC_QC=Y}])", regex.VERSION1)
 _GRAPHEME = regex.compile(r"\X")
 # A flag of a long run is told from its neighbours by counting from the first one: here is where
 # such a run may be cut, after 16 whole flags.
@@ -62,12 +65,15 @@ class Unit:
             piece's string (its leading space included); ``None`` to use ``count`` itself, which
             is right when the length of two strings joined is at most the sum of theirs.
         description: One line for help texts.
+        parts: Cuts a text so that its length is the sum of those of its parts; with it, measuring
+            a long text heeds a time limit.
     """
 
     name: str
     count: Callable[[str], int] | None
     bound: Callable[[str], int] | None = None
     description: str = ""
+    parts: Callable[[str], Iterable[str]] | None = None
 
     def __str__(self) -> str:
         """The name."""
@@ -89,6 +95,16 @@ def _graphemes(text: str) -> int:
         total += len(_GRAPHEME.findall(text[begin : run.end()]))
         begin = run.end()
     return total + len(_GRAPHEME.findall(text[begin:]))
+
+
+def _between_clusters(text: str) -> Iterator[str]:
+    """Cut a long text between characters that join no other ones, whatever stands around them."""
+
+    def next_place(place: int) -> int:
+        found = _LONERS.search(text, place)
+        return -1 if found is None else found.end()
+
+    return cut(text, next_place)
 
 
 def _bytes(text: str) -> int:
@@ -121,15 +137,23 @@ def _columns(character: str) -> int:
 UNITS: dict[str, Unit] = {
     unit.name: unit
     for unit in (
-        Unit("words", _words, description="runs of characters between white space"),
+        Unit("words", _words, None, "runs of characters between white space", cut_at_spaces),
         Unit("tokens", None, description="pieces of the model's vocabulary"),
-        Unit("chars", len, description="Unicode code points of the NFC form"),
-        Unit("graphemes", _graphemes, description="user-perceived characters, UAX #29"),
-        Unit("bytes", _bytes, description="bytes of the UTF-8 form"),
-        Unit("cells", _cells, description="terminal columns"),
-        Unit("utf16", _utf16, description="UTF-16 code units, a string's length in JavaScript"),
-        Unit("tweet", tweet_weight, description="weighted characters of a post on X"),
-        Unit("mastodon", _mastodon, description="characters of a post on Mastodon"),
+        Unit("chars", len, None, "Unicode code points of the NFC form", _between_clusters),
+        Unit(
+            "graphemes", _graphemes, None, "user-perceived characters, UAX #29", _between_clusters
+        ),
+        Unit("bytes", _bytes, None, "bytes of the UTF-8 form", _between_clusters),
+        Unit("cells", _cells, None, "terminal columns", _between_clusters),
+        Unit(
+            "utf16",
+            _utf16,
+            None,
+            "UTF-16 code units, a string's length in JavaScript",
+            _between_clusters,
+        ),
+        Unit("tweet", tweet_weight, None, "weighted characters of a post on X", cut_at_spaces),
+        Unit("mastodon", _mastodon, None, "characters of a post on Mastodon", cut_at_spaces),
         Unit("sms", sms_septets, description="7-bit places of a text message's payload"),
     )
 }
@@ -161,13 +185,21 @@ def get_unit(unit: UnitLike) -> Unit:
     raise UnknownUnitError(f"unit must be one of {', '.join(UNITS)}, or a function, was {unit!r}")
 
 
-def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> int:
+def measure(
+    text: str,
+    unit: UnitLike,
+    *,
+    tokenizer: Encoder | None = None,
+    check: Check | None = None,
+) -> int:
     """Length of the NFC form of a text; nothing else about the text is changed first.
 
     Args:
         text: Any string.
         unit: Name, `Unit`, or function from a string to a whole number.
         tokenizer: Needed for ``tokens`` only.
+        check: Called between the parts of a long text, to give up; a unit that has no parts, and
+            a tokenizer, measure as a whole.
 
     Returns:
         The length, 0 or more.
@@ -179,7 +211,14 @@ def measure(text: str, unit: UnitLike, *, tokenizer: Encoder | None = None) -> i
         InputError: If ``text`` is no string.
     """
     unit = get_unit(unit)
-    text = nfc(checked_text(text))
+    text = checked_text(text)
+    if check is not None and unit.parts is not None and is_long(text):
+        length = 0
+        for part in unit.parts(text):
+            check()
+            length += measure(part, unit)
+        return length
+    text = nfc(text)
     if unit.count is None:
         if tokenizer is None:
             raise BudgetError("unit 'tokens' needs a tokenizer; give tokenizer=")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sumfit.cleaning import Cleaned, clean, is_only_links
 from sumfit.dag import DAG
-from sumfit.deadline import Clock, Deadline
+from sumfit.deadline import Check, Clock, Deadline
 from sumfit.errors import (
     ConstraintError,
     EmptyInputError,
@@ -35,7 +36,7 @@ from sumfit.pipeline.options import Options, check_profile
 from sumfit.pipeline.reranking import RerankerCache
 from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
-from sumfit.pipeline.source import Source, prepare
+from sumfit.pipeline.source import MOST_HELD, Source, prepare
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory, Prediction
 from sumfit.text import Tokenizer
 from sumfit.text.language import language_name
@@ -47,6 +48,8 @@ __all__ = ["Engine"]
 _PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
 _PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
+_HELD_PER_S = 400_000  # characters of a long text that are looked at, for a second of time limit
+_LEAST_HELD = 20_000
 _MOST_JUDGED = 100  # candidates among which a faithful one is sought
 _SEVERAL = 3  # limits of one text from which one search over all lengths pays
 
@@ -135,37 +138,49 @@ class Engine:
         """
         started = time.perf_counter()
         reading = self._deadline(options)
+        check = _reading_check(reading)
         try:
             if reading.is_cancelled:
                 reading.check("the text waited")
-            source = self.source(job.text, options)
+            source, late = self._source_in_time(job.text, options, check)
         except SumfitError as error:
             return Prepared(None, [error] * len(job.lengths), [None] * len(job.lengths), 0.0)
         requests: list[LengthRequest | SumfitError] = []
         graphs: list[GraphRequest | None] = []
-        refusal = self._refusal(source, options)
+        refusal = late or self._refusal(source, options)
         for length in job.lengths:
             graph = None
             try:
-                request = self.request(length, source, reading)
-                if refusal is None and not self._is_kept(source, request, options, reading):
+                request = self.request(length, source, check)
+            except SumfitError as error:  # a limit that makes no sense
+                requests.append(error)
+                graphs.append(None)
+                continue
+            try:
+                if refusal is None and not self._is_kept(source, request, options, check):
                     graph = self.graph_request(source, request, options)
                 requests.append(request)
-            except SumfitError as error:  # a limit, or a unit of the caller's that fails
+            except TimeLimitError as error:
+                refusal = error
+                requests.append(request)
+            except SumfitError as error:  # a unit of the caller's that fails
                 requests.append(error)
             graphs.append(graph)
         try:
-            reading.check("reading the text", late_s=_LATE_S)
+            check()
         except TimeLimitError as error:
-            refusal, graphs = refusal or error, [None] * len(graphs)
+            refusal = refusal or error
+        if isinstance(refusal, TimeLimitError):
+            graphs = [None] * len(graphs)
         return Prepared(source, requests, graphs, time.perf_counter() - started, refusal)
 
-    def source(self, text: object, options: Options) -> Source:
+    def source(self, text: object, options: Options, check: Check | None = None) -> Source:
         """Normalise and encode a text.
 
         Args:
             text: What the caller gave.
             options: For the profile.
+            check: Called between pieces of work, to give up.
 
         Returns:
             The text, ready.
@@ -177,32 +192,46 @@ class Engine:
             max_source=self.model.most_read,
             clean=partial(self._clean, options=options),
             long=options.long,
+            most_held=_most_held(options.time_limit_s),
+            check=check,
         )
 
-    def _clean(self, text: str, options: Options) -> Cleaned:
+    def _source_in_time(
+        self, text: object, options: Options, check: Check
+    ) -> tuple[Source, TimeLimitError | None]:
+        """A text, ready; if the time runs out and a cut will do, its beginning, and the error."""
+        try:
+            return self.source(text, options, check), None
+        except TimeLimitError as error:
+            if options.on_infeasible != "cut" or not isinstance(text, str):
+                raise
+            beginning = self.source(text[:_LEAST_HELD], options)
+            return replace(beginning, given=text, is_whole=False), error
+
+    def _clean(self, text: str, /, *, options: Options, check: Check | None = None) -> Cleaned:
         if not options.clean or options.profile != "natural":
             return Cleaned(text)
-        return clean(text, options.input_kind, known=self._is_known)
+        return clean(text, options.input_kind, known=self._is_known, check=check)
 
     def _is_known(self, word: str) -> bool:
         return self.model.lexicon is None or word in self.model.lexicon
 
     def request(
-        self, length: Mapping[str, object], source: Source, reading: Deadline | None = None
+        self, length: Mapping[str, object], source: Source, check: Check | None = None
     ) -> LengthRequest:
         """Resolve the length keywords of a text.
 
         Args:
             length: Length keywords without lists.
             source: The text.
-            reading: When to give up measuring a text in tokens.
+            check: Called between pieces of work, to give up.
 
         Returns:
             The length request.
         """
         # Only a ratio asks how long the whole text is.
-        text = source.head if length.get("ratio") is None else source.text
-        keywords: dict[str, object] = {"source": text, "tokenizer": self._encoder(reading)}
+        text = source.head if length.get("ratio") is None else source.whole(check)
+        keywords = {"source": text, "tokenizer": self._encoder(check), "check": check}
         return resolve_budget(**{**length, **keywords})  # type: ignore[arg-type]
 
     def graph_request(
@@ -276,7 +305,9 @@ class Engine:
                 continue
             try:
                 if search is None:
-                    results.append(self._unsearched(make, request, prepared.refusal))
+                    deadline = self._deadline(options, sum(timings.values()))
+                    found_ = self._unsearched(make, request, prepared.refusal, deadline)
+                    results.append(found_)
                 else:
                     deadline = self._deadline(options, spent_s)
                     early_ = found.get(place)
@@ -289,16 +320,26 @@ class Engine:
         return results
 
     def _unsearched(
-        self, make: ResultMaker, request: LengthRequest, refusal: SumfitError | None
+        self,
+        make: ResultMaker,
+        request: LengthRequest,
+        refusal: SumfitError | None,
+        deadline: Deadline,
     ) -> Summary:
         """The summary of a request that needs no graph, or of a text that the model cannot read."""
         assert make.source is not None
         if isinstance(refusal, UnsupportedLanguageError):
             raise refusal
-        if refusal is None or self._is_kept(make.source, request, make.options):
-            return make.copied(request)
+        check = _reading_check(deadline)
+        if isinstance(refusal, TimeLimitError):
+            check = partial(_raise, refusal)
+        try:
+            if refusal is None or self._is_kept(make.source, request, make.options, check):
+                return make.copied(request, check)
+        except TimeLimitError as error:
+            refusal = refusal or error
         if make.options.on_infeasible == "cut":
-            return make.cut(request)
+            return make.cut(request, check)
         raise refusal
 
     def _refusal(self, source: Source, options: Options) -> SumfitError | None:
@@ -523,32 +564,30 @@ class Engine:
         source: Source,
         request: LengthRequest,
         options: Options,
-        reading: Deadline | None = None,
+        check: Check | None = None,
     ) -> bool:
         """Return whether the source is returned as it is."""
         return (
             options.keep_short
-            and self._length(source, request, reading) <= request.limit
-            and ResultMaker(source, options, self.model.tokenizer).accepts_source(request)
+            and self._length(source, request, check) <= request.limit
+            and ResultMaker(source, options, self.model.tokenizer).accepts_source(request, check)
             and keeps_phrases(source.text, options)
         )
 
-    def _length(
-        self, source: Source, request: LengthRequest, reading: Deadline | None = None
-    ) -> int:
+    def _length(self, source: Source, request: LengthRequest, check: Check | None = None) -> int:
         """As `source_length`; of a long text, only if its head is not too long already."""
         key = (request.unit, request.limit)
         if key not in source.lengths:
-            tokenizer = self._encoder(reading)
-            length = source_length(source.head, request, tokenizer)
+            tokenizer = self._encoder(check)
+            length = source_length(source.head, request, tokenizer, check)
             if not source.is_whole and length <= request.limit:
-                length = source_length(source.text, request, tokenizer)
+                length = source_length(source.whole(check), request, tokenizer, check)
             source.lengths[key] = length
         return source.lengths[key]
 
-    def _encoder(self, reading: Deadline | None) -> Encoder:
+    def _encoder(self, check: Check | None) -> Encoder:
         tokenizer = self.model.tokenizer
-        return tokenizer if reading is None else _EncoderInTime(tokenizer, reading)
+        return tokenizer if check is None else _EncoderInTime(tokenizer, check)
 
     @staticmethod
     def _good(requests: Sequence[LengthRequest | SumfitError]) -> list[LengthRequest]:
@@ -556,17 +595,37 @@ class Engine:
 
 
 class _EncoderInTime:
-    """A tokenizer for the lengths of whole texts, which gives up once a deadline is over."""
+    """A tokenizer for the lengths of whole texts, which may give up in between."""
 
-    def __init__(self, tokenizer: Tokenizer, deadline: Deadline) -> None:
-        self._tokenizer, self._deadline = tokenizer, deadline
+    def __init__(self, tokenizer: Tokenizer, check: Check) -> None:
+        self._tokenizer, self._check = tokenizer, check
 
     def encode(self, text: str) -> list[int]:
         ids: list[int] = []
         for part in self._tokenizer.encode_parts(text):
             ids += part
-            self._deadline.check("reading the text", late_s=_LATE_S)
+            self._check()
         return ids
+
+
+def _reading_check(deadline: Deadline) -> Check:
+    """What reading asks between pieces of work: some milliseconds late, a search still follows."""
+
+    def check(needs_s: float = 0.0, /) -> None:
+        deadline.check("reading the text", late_s=_LATE_S - needs_s)
+
+    return check
+
+
+def _raise(error: SumfitError, needs_s: float = 0.0, /) -> None:
+    raise error
+
+
+def _most_held(time_limit_s: float | None) -> int:
+    """Characters of a long text that are looked at: fewer where there is little time for it."""
+    if time_limit_s is None:
+        return MOST_HELD
+    return int(min(MOST_HELD, max(_LEAST_HELD, _HELD_PER_S * time_limit_s)))
 
 
 def _style(options: Options, request: LengthRequest | None) -> str:

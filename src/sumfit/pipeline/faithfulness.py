@@ -32,7 +32,7 @@ def support_of(text: str, source: Source) -> Support:
     """
     found = support(source.read, text)
     parts = [source.head] if source.head != source.read else []
-    if not source.is_whole and len(source.raw) <= _MOST_JUDGED:
+    if not source.is_whole and len(source.given) <= _MOST_JUDGED:
         parts.append(source.text)
     for part in parts:
         if found.supported:

@@ -5,14 +5,16 @@ Owns how `sumfit.Summary` is filled, and the last-resort cut. Does not own the s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import regex
 
-from sumfit.deadline import Deadline
-from sumfit.errors import InfeasibleBudgetError, SumfitError
+from sumfit.deadline import Check, Deadline
+from sumfit.errors import InfeasibleBudgetError, SumfitError, TimeLimitError
 from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest
 from sumfit.pipeline.bonus import LengthBonus
@@ -118,43 +120,46 @@ class ResultMaker:
             return candidates[: self.options.n_best]
         return distinct(candidates, self.options.n_best, text=lambda one: one.text)
 
-    def accepts_source(self, request: LengthRequest) -> bool:
+    def accepts_source(self, request: LengthRequest, check: Check | None = None) -> bool:
         """Return whether the source itself keeps the limit and the minimum.
 
         Args:
             request: The length request.
+            check: Called between pieces of work, to give up.
 
         Returns:
             The verdict, with the capitals that were asked for.
         """
         assert self.source is not None
         plain = request.without_label(self.source.text)
-        if not request.accepts(plain, tokenizer=self.tokenizer):
+        if not request.accepts(plain, tokenizer=self.tokenizer, check=check):
             return False
         cased = self._cased(plain, request)
-        return cased == plain or request.accepts(cased, tokenizer=self.tokenizer)
+        return cased == plain or request.accepts(cased, tokenizer=self.tokenizer, check=check)
 
-    def copied(self, request: LengthRequest) -> Summary:
+    def copied(self, request: LengthRequest, check: Check | None = None) -> Summary:
         """The source itself, which fits as it is.
 
         Args:
             request: The length request.
+            check: Called between pieces of work, to give up.
 
         Returns:
             A summary of origin ``"source"``.
         """
         assert self.source is not None
         text = self._cased(request.without_label(self.source.text), request)
-        copy = self._plain(text, "source", request)
+        copy = self._plain(text, "source", request, check)
         return replace(copy, cleaned=()) if self.source.is_copied_as_given else copy
 
-    def cut(self, request: LengthRequest) -> Summary:
+    def cut(self, request: LengthRequest, check: Check | None = None) -> Summary:
         """The source's first words that fit, with an ellipsis: a last resort that shows it is one.
 
         Scripts that are written without spaces are cut between two characters.
 
         Args:
             request: The length request.
+            check: Called between pieces of work, to give up looking beyond a long text's head.
 
         Returns:
             A summary of origin ``"cut"``, or a failure if not even the first word with an
@@ -162,10 +167,11 @@ class ResultMaker:
         """
         assert self.source is not None
         words = _CUTTABLE.findall(request.without_label(self.source.head))
-        low = self._n_fitting(words, request)
+        low = self._n_fitting(words, request, check)
         if not self.source.is_whole and (low == len(words) or len(words) == 1):
-            words = _CUTTABLE.findall(request.without_label(self.source.text))
-            low = self._n_fitting(words, request)
+            with suppress(TimeLimitError):
+                more = _CUTTABLE.findall(request.without_label(self.source.whole(check)))
+                words, low = more, self._n_fitting(more, request, check)
         text = _head(words, low)
         if low and request.accepts(text, tokenizer=self.tokenizer):
             cased = self._cased(text, request)
@@ -216,25 +222,44 @@ class ResultMaker:
             return text
         return case_of(self.source.head, self.options)(text, prefix=request.prefix)
 
-    def _plain(self, text: str, origin: str, request: LengthRequest) -> Summary:
+    def _plain(
+        self, text: str, origin: str, request: LengthRequest, check: Check | None = None
+    ) -> Summary:
         return Summary(
             text=request.compose(text),
-            length=request.measure(text, tokenizer=self.tokenizer),
+            length=request.measure(text, tokenizer=self.tokenizer, check=check),
             complete=ends_completely(text),
             origin=origin,
             **self._common(request),
         )
 
-    def _n_fitting(self, words: list[str], request: LengthRequest) -> int:
-        """How many of the first words fit, with an ellipsis; lengths grow with every word."""
-        low, high = 0, len(words)
-        while low < high:
-            middle = (low + high + 1) // 2
-            length = request.measure(_head(words, middle), tokenizer=self.tokenizer)
-            if length + request.reserve <= request.limit:
-                low = middle
+    def _n_fitting(
+        self, words: list[str], request: LengthRequest, check: Check | None = None
+    ) -> int:
+        """How many of the first words fit, with an ellipsis; fewer if there is no more time.
+
+        Lengths grow with every word. So few words are tried, then twice as many, and then, in turn,
+        where lengths between those of two numbers would fit and the middle of these.
+        """
+        room = request.limit - request.reserve
+        low, high, least, most = 0, len(words) + 1, 0, math.inf  # the last two are their lengths
+        guess, is_middle = 1, False
+        while high - low > 1:
+            try:
+                text = _head(words, guess)
+                length = request.measure(text, tokenizer=self.tokenizer, check=check)
+            except TimeLimitError:
+                break
+            if length <= room:
+                low, least = guess, length
             else:
-                high = middle - 1
+                high, most = guess, length
+            if most == math.inf:
+                guess = min(2 * low, high - 1)
+                continue
+            share = 0.5 if is_middle else (room - least) / (most - least)
+            guess = min(high - 1, max(low + 1, low + int(share * (high - low))))
+            is_middle = not is_middle
         return low
 
     def _common(self, request: LengthRequest) -> dict[str, Any]:

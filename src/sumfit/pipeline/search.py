@@ -17,7 +17,7 @@ import numpy as np
 import regex
 
 from sumfit.dag import DAG
-from sumfit.deadline import Deadline
+from sumfit.deadline import Check, Deadline
 from sumfit.decoding import CONSTRAINED_METHODS, decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Candidate, Hypothesis, NBest
@@ -68,13 +68,16 @@ _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner join
 )
 
 
-def source_length(text: str, request: LengthRequest, tokenizer: Encoder) -> int:
+def source_length(
+    text: str, request: LengthRequest, tokenizer: Encoder, check: Check | None = None
+) -> int:
     """Length of the source in the request's unit, or enough of it to know that it is too long.
 
     Args:
         text: The source.
         request: The length request.
         tokenizer: For ``tokens``.
+        check: Called between the parts of a long text, to give up.
 
     Returns:
         The length; of a very long source that exceeds the limit early, a part of it.
@@ -84,7 +87,7 @@ def source_length(text: str, request: LengthRequest, tokenizer: Encoder) -> int:
         length = measure(head, request.unit, tokenizer=tokenizer)
         if length > request.limit:
             return length
-    return measure(text, request.unit, tokenizer=tokenizer)
+    return measure(text, request.unit, tokenizer=tokenizer, check=check)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
-from sumfit.cleaning import Cleaned
+from sumfit.cleaning import Cleaned, check_cleanable
+from sumfit.deadline import Check
 from sumfit.errors import EmptyInputError
 from sumfit.hypothesis import SourceSelection
 from sumfit.length.units import Unit, checked_text
+from sumfit.parts import is_long
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.language import language_of
 from sumfit.text.passages import TextForm, select
 
-__all__ = ["Source", "prepare"]
+__all__ = ["MOST_HELD", "Cleaner", "Source", "prepare"]
+
+MOST_HELD = 200_000
+"""Characters at which a text is long: its head has all that matters by then."""
 
 _KEPT_IN_COPIES = frozenset({"links", "emoji-codes"})
 _CHARS_PER_PIECE = 8  # first guess of how much text fills the model; doubled until it does
 _SENTENCE_END = re.compile(r"[.!?…؟।](?:[\"'”’»)\]]*)(?=\s)|[。！？]")
-_MOST_HELD = 200_000  # characters at which a text is long: its head has all that matters by then
 _AT_THE_CUT = 1000
 _LEAST_SHARE = 0.5  # a sentence end in the first half of what fits is too early a cut
+_MORE = 4  # times as much of a text is cleaned if too little was left of it
+_PAGE = 10  # times as much of a page, whose tags are closed, and whose main part begins, far below
+
+
+class Cleaner(Protocol):
+    """Takes out of a text what is not content."""
+
+    def __call__(self, text: str, /, *, check: Check | None = None) -> Cleaned:
+        """Clean a text; ``check`` is called in between, to give up."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +48,11 @@ class Source:
     """One text, ready.
 
     Attributes:
-        raw: The whole text, cleaned if that was asked; as it was given if only links and emoji
-            codes were cleaned, which the model should not read but a copy of the text keeps.
+        given: The whole text, as it was given.
+        clean: What it is cleaned by.
         profile: Name of its profile.
-        head: The whole text, normalised and in its profile's form; of one of more than 200,000
-            characters so much of that from its beginning.
+        head: The whole text, cleaned, normalised and in its profile's form; of a long one so much
+            of that from its beginning.
         is_whole: ``head`` is the whole text.
         ids: Vocabulary ids of the part that the model reads, at least one.
         read: That part.
@@ -49,7 +63,8 @@ class Source:
         lengths: What was measured already, by unit and limit.
     """
 
-    raw: str
+    given: str
+    clean: Cleaner = field(repr=False, compare=False)
     profile: str
     head: str
     is_whole: bool
@@ -60,12 +75,33 @@ class Source:
     selected: SourceSelection | None = None
     lengths: dict[tuple[Unit, int], int] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
+    _whole: list[str] = field(default_factory=list, repr=False, compare=False)
+
+    @property
     def text(self) -> str:
-        """The whole text, normalised and in its profile's form; takes a second for 10 MB."""
+        """The whole text, normalised and in its profile's form; takes seconds for 10 MB."""
+        return self.whole()
+
+    def whole(self, check: Check | None = None) -> str:
+        """The whole text in its form, made when it is first asked for.
+
+        Without what cleaning takes out, but for links and emoji codes, if there is no more: the
+        model should not read these, but a copy of the text keeps them.
+
+        Args:
+            check: Called between pieces of that work, to give up.
+
+        Returns:
+            The text.
+        """
         if self.is_whole and not self.is_copied_as_given:
             return self.head
-        return get_profile(self.profile).apply_source(self.raw)
+        if not self._whole:
+            plain = self.given
+            if self.cleaned and not self.is_copied_as_given:
+                plain = self.clean(plain, check=check).text
+            self._whole.append(get_profile(self.profile).apply_source(plain, check))
+        return self._whole[0]
 
     @cached_property
     def language(self) -> str | None:
@@ -84,13 +120,15 @@ def prepare(
     tokenizer: Tokenizer,
     profile: str,
     max_source: int,
-    clean: Callable[[str], Cleaned] = Cleaned,
+    clean: Cleaner | None = None,
     long: str = "lead",
+    most_held: int = MOST_HELD,
+    check: Check | None = None,
 ) -> Source:
     """Clean and normalise a text and cut it, at a sentence end if there is one, to what is read.
 
-    Only about as much of a long text is encoded as the model reads, and only its head is
-    normalised, so 50 MB cost no more than 200,000 characters.
+    Only about as much of a long text is encoded as the model reads, and only its head is cleaned
+    and normalised, so 50 MB cost no more than 200,000 characters.
 
     Args:
         text: What the caller gave.
@@ -100,45 +138,64 @@ def prepare(
         clean: Takes out what is not content; nothing if not given.
         long: What is read of a text that is too long: ``"lead"`` for its beginning, or
             ``"select"`` for the sentences that say most.
+        most_held: Characters of the head of a long text.
+        check: Called between pieces of work, to give up.
 
     Returns:
         The text, ready.
 
     Raises:
         InputError: If it is not a string.
+        InputTooLongError: If there is something to clean in too long a text.
         EmptyInputError: If there is nothing in it but white space and control characters.
     """
     given = str.__str__(checked_text(text))  # a subclass may count, join or strip in its own way
-    cleaned = clean(given)
-    plain = cleaned.text
+    clean = clean or _as_given
     form = get_profile(profile).apply_source
-    head, is_whole = _head(plain, form)
+    cleaned, head, is_whole = _head(given, clean, form, most_held, check)
     ids = _encoded(head, tokenizer, max_source)
     if not is_whole and len(ids) <= max_source:
-        head, is_whole = form(plain), True
+        cleaned = clean(given, check=check)
+        head, is_whole = form(cleaned.text, check), True
         ids = _encoded(head, tokenizer, max_source)
+    if check is not None and is_long(head):
+        check()
     if not head:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
     read, is_truncated = head, len(ids) > max_source
     selected = None
     if is_truncated and long == "select" and profile == "natural":
-        found, selected = _selected(cleaned, tokenizer, max_source)
+        found, selected = _selected(cleaned, tokenizer, max_source, most_held)
     if selected is not None:
         read, ids = found, tokenizer.encode(found)[:max_source]
     elif is_truncated:
         read = _at_sentence_end(tokenizer.decode(ids[:max_source]))
         ids = tokenizer.encode(read)[:max_source] or ids[:max_source]
-    source = Source(
-        plain, profile, head, is_whole, tuple(ids), read, is_truncated, cleaned.removed, selected
+    return Source(
+        given,
+        clean,
+        profile,
+        head,
+        is_whole,
+        tuple(ids),
+        read,
+        is_truncated,
+        cleaned.removed,
+        selected,
     )
-    return replace(source, raw=given) if source.is_copied_as_given else source
+
+
+def _as_given(text: str, /, *, check: Check | None = None) -> Cleaned:
+    """Clean nothing."""
+    del check
+    return Cleaned(text)
 
 
 def _selected(
-    cleaned: Cleaned, tokenizer: Tokenizer, max_source: int
+    cleaned: Cleaned, tokenizer: Tokenizer, max_source: int, most_held: int
 ) -> tuple[str, SourceSelection | None]:
     """The sentences of a long text that say most, and how much of it they are, if any fits."""
-    text = cleaned.text[:_MOST_HELD]
+    text = cleaned.text[:most_held]
     forms: dict[str, TextForm] = {"mail": "thread", "transcript": "talk"}
     form: TextForm = next((forms[name] for name in cleaned.removed if name in forms), "article")
     found = select(
@@ -156,14 +213,30 @@ def _selected(
     return read, selection
 
 
-def _head(plain: str, form: Callable[[str], str]) -> tuple[str, bool]:
-    """The first part of a long text in its profile's form, and whether that is all of it."""
-    if len(plain) > _MOST_HELD:
-        # What comes after the cut may change the form of what stands before it, but not so far.
-        head = _at_space(form(plain[:_MOST_HELD])[:-_AT_THE_CUT])
-        if len(head) > _MOST_HELD // 2:  # else mostly white space, or nothing that is seen
-            return head, False
-    return form(plain), True
+def _head(
+    given: str,
+    clean: Cleaner,
+    form: Callable[[str, Check | None], str],
+    most_held: int,
+    check: Check | None,
+) -> tuple[Cleaned, str, bool]:
+    """The first part of a text, cleaned; the same in its form; and whether that is all of it."""
+    size = most_held
+    while True:
+        part = given[:size]
+        cleaned = clean(part, check=check)
+        check_cleanable(len(given), cleaned.removed)
+        if "html" in cleaned.removed and size == most_held < len(given):
+            size *= _PAGE
+            continue
+        if len(cleaned.text) > most_held or len(part) < len(given):
+            # What comes after the cut may change the form of what stands before it, but not so far.
+            head = _at_space(form(cleaned.text[:most_held], check)[:-_AT_THE_CUT])
+            if len(head) > most_held // 2:  # else mostly markup, or nothing that is seen
+                return cleaned, head, False
+        if len(part) == len(given):
+            return cleaned, form(cleaned.text, check), True
+        size *= _MORE
 
 
 def _encoded(text: str, tokenizer: Tokenizer, max_source: int) -> list[int]:

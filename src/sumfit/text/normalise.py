@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
+from sumfit.deadline import Check
 from sumfit.nfc import nfc
+from sumfit.parts import cut_at_spaces, is_long
 
 __all__ = ["normalize"]
 
@@ -25,7 +27,7 @@ _SPACE = re.compile(rf"[\s{_CONTROL}]+")
 _UNTIDY = re.compile(rf"[{_INVISIBLE}\ud800-\udfff{_CONTROL}]|[^\S ]|  |\A | \Z")
 
 
-def normalize(text: str) -> str:
+def normalize(text: str, check: Check | None = None) -> str:
     r"""Bring a text into the form that models are trained on and summaries are returned in.
 
     In this order: surrogate halves that form a pair become their character, lone ones U+FFFD;
@@ -37,10 +39,18 @@ def normalize(text: str) -> str:
 
     Args:
         text: Any Python string.
+        check: Called between the parts of a long text, to give up.
 
     Returns:
         The normalised text, which always encodes to UTF-8; empty if nothing visible was there.
     """
+    if check is not None and is_long(text):
+        # Nothing of what is done here reaches across a space.
+        parts = []
+        for part in cut_at_spaces(text):
+            check()
+            parts.append(normalize(part))
+        return " ".join(filter(None, parts))
     if _UNTIDY.search(text):
         if _SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

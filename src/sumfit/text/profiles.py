@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from sumfit.deadline import Check
 from sumfit.errors import ConfigError
+from sumfit.parts import is_long
 from sumfit.text.normalise import normalize
 
 __all__ = ["PROFILES", "GigawordProfile", "NaturalProfile", "Profile", "get_profile"]
@@ -22,8 +24,8 @@ class Profile(Protocol):
 
     name: str
 
-    def apply_source(self, text: str) -> str:
-        """A text to be summarised, in the profile's form."""
+    def apply_source(self, text: str, check: Check | None = None) -> str:
+        """A text to be summarised, in the profile's form; ``check`` is called in between."""
         ...
 
     def apply_summary(self, text: str) -> str:
@@ -40,16 +42,17 @@ class NaturalProfile:
 
     name = "natural"
 
-    def apply_source(self, text: str) -> str:
+    def apply_source(self, text: str, check: Check | None = None) -> str:
         """Normalise a source.
 
         Args:
             text: Any text.
+            check: Called between the parts of a long text, to give up.
 
         Returns:
             The text, normalised.
         """
-        return normalize(text)
+        return normalize(text, check)
 
     def apply_summary(self, text: str) -> str:
         """Normalise a summary.
@@ -121,24 +124,25 @@ class GigawordProfile:
 
     name = "gigaword"
 
-    def apply_source(self, text: str) -> str:
+    def apply_source(self, text: str, check: Check | None = None) -> str:
         """Bring a source into the corpus's form.
 
         The corpus's ``<unk>`` stays: it marks where a rare word stood.
 
         Args:
             text: Natural text, or text already in this form.
+            check: Called between the rules for a long text, to give up.
 
         Returns:
             Lower-case tokens with single spaces between them.
         """
-        text = normalize(text)
-        text = _substitute(text, _QUOTES)
+        check = check if check is not None and is_long(text) else _go_on
+        text = _substitute(normalize(text, check), _QUOTES, check)
         text = _split_stops(text)
-        text = _substitute(text, _TOKENS)
+        text = _substitute(text, _TOKENS, check)
         for bracket, token in _BRACKETS.items():
             text = text.replace(bracket, f" {token} ")
-        return normalize(text.lower())
+        return normalize(text.lower(), check)
 
     def apply_summary(self, text: str) -> str:
         """Bring a summary into the corpus's form, without its ``<unk>``.
@@ -155,8 +159,13 @@ class GigawordProfile:
         return " ".join(_UNKNOWN.sub("", self.apply_source(text)).split())
 
 
-def _substitute(text: str, rules: _Rules) -> str:
+def _go_on(needs_s: float = 0.0, /) -> None:
+    """Give nothing up."""
+
+
+def _substitute(text: str, rules: _Rules, check: Check) -> str:
     for pattern, replacement in rules:
+        check()
         text = pattern.sub(replacement, text)
     return text
 

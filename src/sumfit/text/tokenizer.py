@@ -22,6 +22,7 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as HFTokenizer
 
 from sumfit.errors import ConfigError, InputError, ModelFormatError, ModelNotFoundError
+from sumfit.parts import cut_at_spaces
 from sumfit.text.normalise import normalize
 from sumfit.unpacking import read_up_to
 from sumfit.writing import write_whole
@@ -44,7 +45,6 @@ ATOM_PATTERN = "|".join(
 )
 _CHUNK = 4096
 _MOST_BYTES = 1 << 24  # of a file; half a million pieces
-_PART = 65_536  # characters encoded at once; in one piece, a long text leaves the caches
 _LONG_RUN = 8192  # characters without a space between them, from which on a run is cut
 _SPARE = 8  # pieces at the end of a cut that what follows may change
 _ATOMS_AHEAD = 2  # atoms that an atom depends on, if the next is joiners alone
@@ -205,7 +205,9 @@ class Tokenizer:
         Yields:
             Ids of some ten thousand characters.
         """
-        for part in _parts(normalize(text)):
+        # No piece crosses a space, and a long text in one piece would leave the caches.
+        for cut in cut_at_spaces(normalize(text)):
+            part = cut.removeprefix(" ")
             if len(part) > _LONG_RUN and max(map(len, part.split(" "))) > _LONG_RUN:
                 yield from self._encode_runs(f" {part}")
             else:
@@ -413,15 +415,6 @@ def _assemble(model: Any) -> Any:
         ]
     )
     return tokenizer
-
-
-def _parts(text: str) -> Iterator[str]:
-    """A normalised text cut at spaces, which no piece crosses: each part encodes as it stands."""
-    begin = 0
-    while len(text) - begin > _PART and (end := text.find(" ", begin + _PART)) >= 0:
-        yield text[begin:end]
-        begin = end + 1
-    yield text[begin:]
 
 
 def _rest_of_atom(atom: str) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from sumfit.compiled import ENTRY, INNER, njit
 from sumfit.decoding.kernels.children import child_of, make_child, make_root, value_of
 
-__all__ = ["Beam", "Found", "grow_beam", "left_out", "start_beam"]
+__all__ = ["Beam", "Found", "grow_beam", "rank_parents", "start_beam"]
 
 _ZERO: Any = np.int64(0)  # not a Python constant, for which numba would compile again
 
@@ -138,39 +138,33 @@ def start_beam(rules, graph, nodes, beam, found, high, slack, room):  # type: ig
 
 
 @njit(**ENTRY)
-def left_out(rules, graph, nodes, beam, begin, end, room):  # type: ignore[no-untyped-def]
-    """The bound on everything that the prefixes of some rows can still become."""
+def rank_parents(rules, graph, nodes, beam, begin, end, room):  # type: ignore[no-untyped-def]
+    """Find the best child of each of some prefixes, as `grow_beam` needs it of all its parents."""
     _best_children(rules, graph, nodes, beam, begin, end, room)
-    return beam.worth[_best_parent(beam.worth, begin, end)]
 
 
 @njit(**ENTRY)
 def grow_beam(  # type: ignore[no-untyped-def]
-    rules, graph, nodes, beam, found, length, begin, end, n_found, slack, room
+    rules, graph, nodes, beam, found, begin, end, node, last, n_found, slack, room
 ):
     """Make the best prefixes that are one piece longer than those of some rows (Eq. A10).
 
-    Children that cannot enter the list any more are left unmade. Returns where the new rows begin
-    and end, how many sequences are found, the bound on every prefix left out, and that on every
+    They are entered from row ``node`` up to ``last``. Children that cannot enter the list any more
+    are left unmade. Returns where the new rows end, how many sequences are found, the bound on
+    every child that could follow, minus infinity if none can enter the list, and that on every
     sequence with a word outside the candidates.
     """
     n_best = found.score.shape[0]
-    beam_size = (beam.child.shape[0] - 1) // 2
-    pruned, outside = -math.inf, -math.inf
-    _best_children(rules, graph, nodes, beam, begin, end, room)
-    first = 1 if length % 2 == 0 else 1 + beam_size
-    node = first
+    outside = -math.inf
     while True:
         top = _best_parent(beam.worth, begin, end)
         if beam.worth[top] <= found.score[n_best - 1]:
-            break
-        if node == first + beam_size:
-            pruned = max(pruned, beam.worth[top])
-            break
+            return node, n_found, -math.inf, outside
+        if node == last:
+            return node, n_found, beam.worth[top], outside
         w = beam.child[top]
         left, n_found = _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, room)
         outside = max(outside, left)
         nodes.bounds[top, w] = 0.0
         _best_children(rules, graph, nodes, beam, top, top + 1, room)
         node += 1
-    return first, node, n_found, pruned, outside

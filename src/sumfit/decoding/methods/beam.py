@@ -9,12 +9,14 @@ of prefixes are those of exact search.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.decoding.bounds.tables import SearchTables
-from sumfit.decoding.kernels.beam import Beam, Found, grow_beam, left_out, start_beam
+from sumfit.decoding.kernels.beam import Beam, Found, grow_beam, rank_parents, start_beam
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.methods.seqmap import restricted
 from sumfit.decoding.options import DecodeOptions
@@ -26,6 +28,7 @@ from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["seqmap_beam"]
 
+_SLICE = 32  # prefixes of a length that are looked at between two looks at the clock
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
 
 
@@ -61,17 +64,27 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     slack = tables.high - tables.low
     parts, room = (tables.rules, tables.graph, nodes, beam), make_room(nodes)
     n_found, outside, n_made = start_beam(*parts, found, tables.high, slack, room)
-    pruned, begin, end, length = -math.inf, 0, 1, 0
+    pruned, level, begin, end, length = -math.inf, math.inf, 0, 1, 0
     while begin < end and length < n:
-        if length and options.running.is_over:
-            options.running.stop()
-            pruned = max(pruned, left_out(*parts, begin, end, room))
+        # What is made of a length, or left, becomes no more than the best of it, at a level.
+        if not _ranked(parts, begin, end, room, options.running):
+            pruned = max(pruned, level)
             break
-        begin, end, n_found, cut, left = grow_beam(
-            *parts, found, length, begin, end, n_found, slack, room
-        )
-        pruned, outside = max(pruned, cut), max(outside, left)
-        n_made, length = n_made + end - begin, length + 1
+        level = float(beam.worth[begin:end].max())
+        first = 1 + options.beam_size * (length % 2)
+        node, last, left = first, first + options.beam_size, math.inf
+        while node < last and left > -math.inf:
+            if node > first and options.running.is_over:
+                options.running.stop()
+                left = level
+                break
+            upto = min(node + _SLICE, last)
+            node, n_found, left, beyond = grow_beam(
+                *parts, found, begin, end, node, upto, n_found, slack, room
+            )
+            outside = max(outside, beyond)
+        pruned = max(pruned, left)
+        n_made, begin, end, length = n_made + node - first, first, node, length + 1
     bound = max(pruned, outside)
     if n_found == 0 and bound == -math.inf and options.constraints is None:
         best = faint_path(dag, options)
@@ -84,6 +97,18 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     ]
     results.sort(key=lambda item: (-item.score, item.words))
     return NBest(tuple(results), method="seqmap-beam", n_expanded=int(n_made))
+
+
+def _ranked(
+    parts: tuple[Any, ...], begin: int, end: int, room: Any, deadline: Deadline
+) -> bool:
+    """Find the best child of every prefix of a length, if there is time."""
+    for start in range(begin, end, _SLICE):
+        if begin and deadline.is_over:
+            deadline.stop()
+            return False
+        rank_parents(*parts, start, min(start + _SLICE, end), room)
+    return True
 
 
 def _hypothesis(
