@@ -109,9 +109,9 @@ class SourceSelection:
 
     Attributes:
         n_sentences: Sentences read, in their order.
-        of_sentences: Sentences of the source, or of its first 200,000 characters.
+        of_sentences: Sentences of the source, or of so much of it as was looked at.
         n_chars: Characters read.
-        of_chars: Characters of the source, or 200,000.
+        of_chars: Characters of that, at most 200,000.
     """
 
     n_sentences: int

@@ -99,9 +99,7 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     return NBest(tuple(results), method="seqmap-beam", n_expanded=int(n_made))
 
 
-def _ranked(
-    parts: tuple[Any, ...], begin: int, end: int, room: Any, deadline: Deadline
-) -> bool:
+def _ranked(parts: tuple[Any, ...], begin: int, end: int, room: Any, deadline: Deadline) -> bool:
     """Find the best child of every prefix of a length, if there is time."""
     for start in range(begin, end, _SLICE):
         if begin and deadline.is_over:
