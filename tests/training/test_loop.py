@@ -5,7 +5,9 @@ import re
 import shutil
 import signal
 import time
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,9 +20,11 @@ from sumfit.models.checkpoint import load_network
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.training import checkpoints, export_model, load_recipe, train
 from sumfit.training.checkpoints import latest
+from sumfit.training.heartbeat import Heartbeat
 from sumfit.training.loop import Trainer
 from sumfit.training.systems import dat as dat_system
 from sumfit.training.systems import get_system
+from sumfit.training.validation import Validator
 
 from .conftest import read_metrics, start_training
 
@@ -253,6 +257,107 @@ def test_a_signal_saves_and_stops(tiny_recipe, tmp_path):
     assert "stopped: interrupted at step" in out
     step = int(re.search(r"interrupted at step (\d+)", out).group(1))
     assert latest(tmp_path) == tmp_path / f"checkpoint-{step:08d}"
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+@pytest.mark.parametrize("kind", SIGNALS, ids=[kind.name for kind in SIGNALS])
+def test_a_signal_in_a_validation_leaves_it_undone_and_saves(
+    tiny_recipe, tmp_path, monkeypatch, caplog, kind
+):
+    """However long a validation takes, whatever it is doing, and without one at the end."""
+    waited = []
+
+    def validate_for_ever(self, model, **_):
+        signal.raise_signal(kind)  # in the main thread: the handler runs before the next line
+        waited.append("the signal did not end it")
+        return {"loss": 1.0}
+
+    monkeypatch.setattr("sumfit.training.validation.Validator.run", validate_for_ever)
+    caplog.set_level("INFO")
+    result = run(tiny_recipe, tmp_path, "run.validate_every=3")
+    assert waited == []
+    assert (result.reason, result.step, result.best) == ("interrupted", 3, None)
+    assert result.checkpoint == latest(tmp_path) == tmp_path / "checkpoint-00000003"
+    assert "step 3: validation left undone" in caplog.text
+    assert read_metrics(tmp_path, "valid") == []
+    monkeypatch.undo()
+    resumed = run(tiny_recipe, tmp_path, "run.validate_every=3", resume=True)
+    run(tiny_recipe, tmp_path / "straight", "run.validate_every=3")
+    straight = load_file(tmp_path / "straight" / "checkpoint-00000012" / "model.safetensors")
+    for name, value in load_file(resumed.checkpoint / "model.safetensors").items():
+        assert torch.equal(value, straight[name]), name
+
+
+def test_a_signal_between_steps_saves_without_a_validation(tiny_recipe, tmp_path, monkeypatch):
+    real = Trainer._step
+
+    def step(self, micro_batches):
+        real(self, micro_batches)
+        if self._state.step == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Trainer, "_step", step)
+    result = run(tiny_recipe, tmp_path)
+    assert (result.reason, result.step, result.scores) == ("interrupted", 5, {})
+    assert latest(tmp_path) == tmp_path / "checkpoint-00000005"
+    assert read_metrics(tmp_path, "valid") == []
+
+
+def test_what_is_over_is_skipped_in_a_validation(tiny_recipe, tmp_path, monkeypatch):
+    asked = []
+    seen = []
+    trained = run(tiny_recipe, tmp_path, "run.max_steps=1", "validation.n_rouge=4")
+    assert set(trained.scores) >= {"loss", "rouge"}
+
+    def is_over():
+        asked.append(1)
+        return len(asked) > 1
+
+    real = Validator.run
+
+    def stop_early(self, model, **options):
+        batches = self._batches
+        monkeypatch.setattr(
+            self, "_batches", lambda items: (seen.append(1) or one for one in batches(items))
+        )
+        self._system = SimpleNamespace(loss=self._system.loss)  # it must not summarise
+        return real(self, model, **{**options, "is_over": is_over})
+
+    monkeypatch.setattr(Validator, "run", stop_early)
+    words = ["run.max_steps=1", "validation.n_rouge=4", "data.batch_tokens=200"]
+    scores = run(tiny_recipe, tmp_path / "over", *words).scores
+    assert len(seen) == 2  # the second is made and left
+    assert scores["rouge"] == 0.0
+
+
+def test_a_line_is_said_while_a_step_or_a_validation_takes_long(
+    tiny_recipe, tmp_path, monkeypatch, caplog
+):
+    caplog.set_level("INFO")
+    monkeypatch.setattr("sumfit.training.stages.Heartbeat", partial(Heartbeat, every_s=0.05))
+
+    def until_said(pattern):
+        deadline = time.monotonic() + 60
+        while not re.search(pattern, caplog.text):
+            assert time.monotonic() < deadline, caplog.text
+            time.sleep(0.01)
+
+    real = Trainer._step
+
+    def slow_step(self, micro_batches):
+        if self._state.step == 1:
+            until_said("step 1 of 2: training")
+        real(self, micro_batches)
+
+    def slow_validation(self, model, **_):
+        until_said("step 2 of 2: validating")
+        return {"loss": 1.0}
+
+    monkeypatch.setattr(Trainer, "_step", slow_step)
+    monkeypatch.setattr(Validator, "run", slow_validation)
+    assert run(tiny_recipe, tmp_path, "run.max_steps=2", "run.log_every=100").step == 2
 
 
 def failing(n_failures, largest):

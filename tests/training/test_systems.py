@@ -99,8 +99,8 @@ def test_a_trained_model_is_a_baseline_that_keeps_every_limit(trained):
         for summary in fit(texts, max_words=limit, keep_short=False):
             assert summary.error is None
             assert 0 < measure(summary.text, "words") == summary.length <= limit
-            assert summary.truncated == np.isnan(summary.log_prob)
-            assert not (summary.truncated and system == "ctc")
+            assert summary.text_cut == np.isnan(summary.log_prob)
+            assert not (summary.text_cut and system == "ctc")
 
 
 def test_a_resumed_run_gives_the_same_weights(trained, tmp_path):

@@ -16,10 +16,14 @@ from typing import Protocol
 from sumfit.training.parallel import Processes
 from sumfit.training.recipe import OptimizerSection, RunSection
 
-__all__ = ["RunClock", "Timed"]
+__all__ = ["Interrupted", "RunClock", "Timed"]
 
 logger = logging.getLogger(__name__)
 _AGREE_EVERY = 10  # steps between two moments at which several processes agree on time and end
+
+
+class Interrupted(Exception):
+    """A signal came in the middle of work that may be left undone."""
 
 
 class Timed(Protocol):
@@ -63,6 +67,7 @@ class RunClock:
         self._first_step: int | None = None
         self._first_at = started
         self._is_asked_to_stop = False
+        self._may_be_left = False
         self.elapsed_s = self.before_s = 0.0
         self.save_s = self.valid_s = 2.0
 
@@ -159,6 +164,33 @@ class RunClock:
         else:
             self.valid_s = max(self.valid_s, seconds)
 
+    @property
+    def is_asked_to_stop(self) -> bool:
+        """Whether a signal asked this process to stop; the others may not know of it yet."""
+        return self._is_asked_to_stop
+
+    @contextmanager
+    def leaving_undone(self) -> Iterator[None]:
+        """Let a signal end the with-block at once, by `Interrupted`; all processes enter it.
+
+        Among several processes the work has to look at `is_asked_to_stop` and skip what is left:
+        one that is gone would keep the others waiting. `Interrupted` then comes in all of them, at
+        the end.
+
+        Yields:
+            Nothing.
+
+        Raises:
+            Interrupted: If a signal came.
+        """
+        self._may_be_left = self._processes.size == 1
+        try:
+            yield
+        finally:
+            self._may_be_left = False
+        if self.agree():
+            raise Interrupted
+
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Turn SIGTERM and SIGINT into a request to save and stop; a second one kills.
@@ -172,6 +204,8 @@ class RunClock:
                 raise KeyboardInterrupt
             self._is_asked_to_stop = True
             logger.warning("signal %d: saving and stopping", number)
+            if self._may_be_left:
+                raise Interrupted
 
         try:
             old = {kind: signal.signal(kind, note) for kind in (signal.SIGTERM, signal.SIGINT)}

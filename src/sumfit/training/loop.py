@@ -132,7 +132,12 @@ class Trainer(TrainingRun):
             return
         options = self._recipe.validation
         with self._clock.timing("valid"), self._optimiser.averaged():
-            scores = self._validator.run(self.model, precision=self._recipe.run.precision)
+            with self._clock.leaving_undone():
+                scores = self._validator.run(
+                    self.model,
+                    precision=self._recipe.run.precision,
+                    is_over=lambda: self._clock.is_asked_to_stop,
+                )
             wanted = -scores["rouge"] if options.metric == "rouge" and "rouge" in scores else None
             self._note_validation(journal, scores, scores["loss"] if wanted is None else wanted)
 

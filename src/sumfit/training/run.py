@@ -5,6 +5,7 @@ Owns `train` and the checks that need no recipe. Does not own the loop (`sumfit.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +15,7 @@ from sumfit.data.corpus import is_packed
 from sumfit.errors import ConfigError, SumfitError
 from sumfit.processors import checked_workers
 from sumfit.training import checkpoints
+from sumfit.training.heartbeat import Heartbeat
 from sumfit.training.loop import Trainer, open_stream
 from sumfit.training.parallel import Processes, checked_device
 from sumfit.training.prepare import ensure_corpus, keep_lexicon
@@ -22,6 +24,8 @@ from sumfit.training.recipe_files import batch_problems
 from sumfit.training.stages import Progress, TrainResult
 
 __all__ = ["call_problems", "corpus_problems", "output_problems", "train"]
+
+logger = logging.getLogger(__name__)
 
 
 def train(
@@ -63,8 +67,9 @@ def train(
     processes = Processes(device)
     try:
         if processes.is_first:
-            ensure_corpus(recipe, n_workers=n_workers)
-            keep_lexicon(recipe)
+            with Heartbeat(lambda: "packing the data", logger.info):
+                ensure_corpus(recipe, n_workers=n_workers)
+                keep_lexicon(recipe)
         processes.wait()
         tokenizer = ensure_corpus(recipe)
         recipe = recipe.with_vocab(tokenizer.vocab_size)

@@ -10,6 +10,7 @@ import dataclasses
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,8 +20,9 @@ from torch import Tensor, nn
 from sumfit.errors import ModelFormatError, ModelNotFoundError
 from sumfit.training import checkpoints
 from sumfit.training.checkpoints import TrainingState
-from sumfit.training.clock import RunClock, Timed
+from sumfit.training.clock import Interrupted, RunClock, Timed
 from sumfit.training.guard import BadStepGuard
+from sumfit.training.heartbeat import Heartbeat
 from sumfit.training.journal import Journal
 from sumfit.training.loader import MicroBatch, Position, Prefetcher, Stream
 from sumfit.training.optimise import Optimiser
@@ -113,6 +115,8 @@ class TrainingRun(ABC):
         self._scores: dict[str, float] = {}
         self._validated_at = -1
         self._damaged: dict[Path, str] = {}
+        self._doing = "training"
+        self._heartbeat = Heartbeat(self._describe, logger.info)
 
     def run(self, *, resume: bool, on_progress: OnProgress | None = None) -> TrainResult:
         """Train until something ends it, then validate and save.
@@ -138,13 +142,14 @@ class TrainingRun(ABC):
         resumed_at = self._state.step if resume else None
         is_first = self._processes.is_first
         log = Journal(output, is_first=is_first, resumed_at=resumed_at)
-        with log as journal, prefetcher as batches:
+        heartbeat = self._heartbeat if is_first else nullcontext()
+        with log as journal, prefetcher as batches, heartbeat:
             with self._clock.listening():
                 micro_batches = iter(batches)
                 while not (stopped := self._reason_to_stop()):
                     self._step(micro_batches)
                     self._between_steps(journal, on_progress)
-            self._finish(journal, on_progress)
+            self._finish(journal, on_progress, validates=stopped != "interrupted")
         best = output / "best"
         return TrainResult(
             self._state.step,
@@ -168,7 +173,10 @@ class TrainingRun(ABC):
 
     @abstractmethod
     def _validate(self, journal: Journal) -> None:
-        """Measure the averaged weights; ends with `_note_validation`."""
+        """Measure the averaged weights; ends with `_note_validation`.
+
+        Measuring, and nothing else, stands in `RunClock.leaving_undone`.
+        """
 
     @abstractmethod
     def _write(self, folder: Path, *, with_training: bool) -> None:
@@ -200,20 +208,36 @@ class TrainingRun(ABC):
         if step % run.log_every == 0 or saves or validates:
             self._log(journal, on_progress)
         if validates:
-            self._validate(journal)
+            self._validate_unless_stopped(journal)
         if saves:
             self._save()
         if saves or validates:
             self._restart_window()
 
-    def _finish(self, journal: Journal, on_progress: OnProgress | None) -> None:
+    def _validate_unless_stopped(self, journal: Journal) -> None:
+        """Validate; a signal ends that at once, and what was measured so far counts for nothing."""
+        self._doing = "validating"
+        try:
+            self._validate(journal)
+        except Interrupted:
+            logger.info("step %d: validation left undone", self._state.step)
+        self._doing = "training"
+
+    def _finish(self, journal: Journal, on_progress: OnProgress | None, *, validates: bool) -> None:
         """Save first: a validation that takes too long must not cost the run."""
         self._clock.agree()
         self._log(journal, on_progress)
         self._save()
-        if self._validated_at != self._state.step:
+        if validates and self._validated_at != self._state.step:
+            self._doing = "validating"
             self._validate(journal)
             self._save()
+
+    def _describe(self) -> str:
+        step, run = self._state.step, self._recipe.run
+        left_s = self._clock.left_s(step)
+        left = "" if left_s in (0.0, float("inf")) else f", {left_s / 60:.1f} min left"
+        return f"step {step} of {run.max_steps}: {self._doing}{left}"
 
     def _log(self, journal: Journal, on_progress: OnProgress | None) -> None:
         step = self._state.step
@@ -221,6 +245,7 @@ class TrainingRun(ABC):
         if values is None:
             return
         journal.write("train", step, values)
+        self._heartbeat.said()
         if on_progress and self._processes.is_first:
             on_progress(Progress(step, self._clock.share(step), self._clock.left_s(step), values))
 
@@ -236,6 +261,7 @@ class TrainingRun(ABC):
         journal.write("valid", self._state.step, scores)
         shown = {name: round(value, 3) for name, value in scores.items() if "/" not in name}
         logger.info("step %d valid %s", self._state.step, shown)
+        self._heartbeat.said()
         if self._state.best is None or score < self._state.best:
             step = self._state.step
             self._state = dataclasses.replace(self._state, best=score, best_step=step, n_stale=0)

@@ -7,7 +7,7 @@ Owns which pairs are looked at and how scores add up over processes. Does not ow
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,12 +90,16 @@ class Validator:
         """Usable validation pairs."""
         return sum(len(group.items) for group in self._groups)
 
-    def run(self, model: Network, *, precision: str) -> dict[str, float]:
+    def run(
+        self, model: Network, *, precision: str, is_over: Callable[[], bool] = lambda: False
+    ) -> dict[str, float]:
         """Score the model; all processes must call it together.
 
         Args:
             model: The network; left in the mode it was in.
             precision: As for `autocast`.
+            is_over: Asked between batches; once it is true, the rest is skipped and the scores mean
+                nothing.
 
         Returns:
             ``loss`` (nats per target word over all sets), ``loss/SET`` each, the same of the
@@ -106,20 +110,24 @@ class Validator:
         model.eval()
         try:
             with torch.no_grad():
-                scores = self._losses(model, precision)
+                scores = self._losses(model, precision, is_over)
                 if self._options.n_rouge:
-                    scores |= self._rouge(model, precision)
+                    scores |= self._rouge(model, precision, is_over)
         finally:
             model.train(was_training)
         return scores
 
-    def _losses(self, model: Network, precision: str) -> dict[str, float]:
+    def _losses(
+        self, model: Network, precision: str, is_over: Callable[[], bool]
+    ) -> dict[str, float]:
         device = self._processes.device
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         scored = torch.zeros_like(sums)
         options = LossOptions(scorer_weight=float(model.config.n_scorer_layers > 0))
         for index, group in enumerate(self._groups):
             for batch in self._batches(group.items[: self._options.n_loss]):
+                if is_over():
+                    break
                 on_cpu = to_tensors(batch, pin=False)
                 tensors = {name: value.to(device) for name, value in on_cpu.items()}
                 with autocast(device, precision):
@@ -145,7 +153,9 @@ class Validator:
             items = order[start : start + size]
             yield build_batch(self._corpus, items, options, controls=self._controls)
 
-    def _rouge(self, model: Network, precision: str) -> dict[str, float]:
+    def _rouge(
+        self, model: Network, precision: str, is_over: Callable[[], bool]
+    ) -> dict[str, float]:
         device = self._processes.device
         sums = torch.zeros(len(self._groups), 2, dtype=torch.float64).to(device)
         for index, group in enumerate(self._groups):
@@ -154,6 +164,8 @@ class Validator:
             ]
             summaries, references = [], []
             for start in range(0, len(mine), _ROUGE_BATCH):
+                if is_over():
+                    break
                 places = mine[start : start + _ROUGE_BATCH]
                 batch = build_batch(
                     self._corpus, places, self._batch_options, controls=self._controls
@@ -162,7 +174,7 @@ class Validator:
                 with autocast(device, precision):
                     summaries += self._system.summarize(model, batch, self._tokenizer, budgets)
                 references += [list(self._texts[place].summaries) for place in places]
-            if not summaries:
+            if not summaries or is_over():
                 continue
             try:
                 items = rouge_items(summaries, references)

@@ -297,15 +297,16 @@ class RerankerTrainer(TrainingRun):
         recipe = self._recipe
         with self._clock.timing("valid"), self._optimiser.averaged():
             self.model.eval()
-            scores = measure(
-                self.model,
-                self._valid,
-                batches=recipe.batches,
-                loss=recipe.loss,
-                selection=recipe.selection,
-                precision=recipe.run.precision,
-                device=self._processes.device,
-            )
+            with self._clock.leaving_undone():
+                scores = measure(
+                    self.model,
+                    self._valid,
+                    batches=recipe.batches,
+                    loss=recipe.loss,
+                    selection=recipe.selection,
+                    precision=recipe.run.precision,
+                    device=self._processes.device,
+                )
             self.model.train()
             self._note_validation(journal, scores, -scores["r_sum"])
 
