@@ -9,14 +9,13 @@ import pytest
 
 import sumfit
 from sumfit import Summarizer
-from sumfit.errors import BudgetError, ConfigError, EmptyInputError
+from sumfit.errors import BudgetError, ConfigError, EmptyInputError, InputError
 from sumfit.pipeline import SummarizationPipeline
 
 
 @pytest.fixture(scope="module")
 def summarizer(tiny_model: Path) -> SummarizationPipeline:
-    made: SummarizationPipeline = sumfit.pipeline("summarization", model=str(tiny_model))
-    return made
+    return sumfit.pipeline("summarization", model=str(tiny_model))
 
 
 def test_one_text(summarizer: Any, fit: Summarizer, texts: tuple[str, ...]) -> None:
@@ -73,6 +72,14 @@ def test_short_texts_pass_quietly(summarizer: Any, recwarn: pytest.WarningsRecor
     assert not recwarn.list
 
 
+def test_a_batch_size_is_taken_with_one_text_and_with_many(
+    summarizer: Any, texts: tuple[str, ...]
+) -> None:
+    plain = summarizer(list(texts), max_words=6)
+    assert summarizer(list(texts), max_words=6, batch_size=2) == plain
+    assert summarizer(texts[0], max_words=6, batch_size=2) == plain[:1]
+
+
 def test_defaults_of_the_pipeline(tiny_model: Path, texts: tuple[str, ...]) -> None:
     made = sumfit.pipeline("summarization", tiny_model, device=-1, framework="pt", max_words=5)
     [result] = made(texts[0])
@@ -96,5 +103,8 @@ def test_errors(summarizer: Any, texts: tuple[str, ...]) -> None:
         summarizer(texts[0], min_length=5)
     with pytest.raises(EmptyInputError):
         summarizer(["", texts[0]], max_words=5)
+    for wrong in (3, None):
+        with pytest.raises(InputError, match="give a string or an iterable of strings, was"):
+            summarizer(wrong, max_words=5)
     with pytest.raises(ConfigError, match="give one text or one list of texts, got 2 arguments"):
         summarizer(texts[0], texts[1], max_words=5)

@@ -3,6 +3,8 @@
 import importlib
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -120,3 +122,18 @@ def test_errors_go_from_process_to_process() -> None:
         error = kind(*takes)
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy)) == (kind, str(error))
+
+
+def test_the_former_name_of_a_cut_summary_still_works_and_warns() -> None:
+    cut = sumfit.Summary("A storm", 7, "chars", 8, text_cut=True)
+    with pytest.warns(DeprecationWarning, match=r"is now Summary\.text_cut .*source_truncated"):
+        assert cut.truncated is True
+    assert "truncated" not in repr(cut).replace("source_truncated", "")
+
+
+def test_flags_of_a_summary_are_in_the_page_of_errors() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "errors.md").read_text(encoding="utf-8")
+    flags = [one.name for one in fields(sumfit.Summary) if one.type == "bool"]
+    assert {"complete", "optimal", "source_truncated", "text_cut", "unfinished"} == set(flags)
+    table = page.partition("## Results that carry a flag")[2].partition("\n## ")[0]
+    assert [name for name in flags if f"`{name}" not in table] == []

@@ -16,7 +16,7 @@ from sumfit import Options
 from sumfit.cleaning import INPUT_KINDS
 from sumfit.decoding import METHODS
 from sumfit.length import PRESETS, UNITS
-from sumfit.pipeline import keywords
+from sumfit.pipeline import dropin, keywords
 from sumfit.pipeline.options import CHOICES, LENGTH_KEYWORDS, OnError
 from sumfit.runtime import default_model_path
 
@@ -76,6 +76,14 @@ def test_the_keywords_are_those_of_the_library() -> None:
     both = {*names, "on_error", "batch_size"}
     assert set(keywords.Keywords.__annotations__) == both
     assert set(keywords.SeveralKeywords.__annotations__) == both
+
+
+def test_the_keywords_of_the_drop_in_are_those_that_it_knows() -> None:
+    names = set(keywords.OneKeywords.__annotations__)
+    call = set(keywords.DropInKeywords.__annotations__) - names
+    assert call == {*dropin._IGNORED, "max_new_tokens", "min_new_tokens", "batch_size"}
+    loading = set(keywords.PipelineKeywords.__annotations__) - names - call
+    assert loading == dropin._OF_LOADING - {"batch_size"}
 
 
 def test_the_values_are_those_of_the_library() -> None:

@@ -6,6 +6,7 @@ text (`sumfit.pipeline`).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -149,7 +150,7 @@ class Summary:
         method: Decoder's name.
         origin: ``"model"``; ``"source"`` if the source fitted and is returned as it is;
             ``"cut"`` if the caller allowed a word-boundary cut of the source as a last resort.
-        truncated: The model wrote more, and its text was cut after the last whole word that fits;
+        text_cut: The model wrote more, and ``text`` was cut after the last whole word that fits;
             only the baselines without length control do that.
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
             return another).
@@ -191,7 +192,7 @@ class Summary:
     cleaned: tuple[str, ...] = ()
     method: str = "seqmap"
     origin: str = "model"
-    truncated: bool = False
+    text_cut: bool = False
     rank: int = 0
     chosen_by: str = "graph"
     choice_score: float | None = None
@@ -209,6 +210,17 @@ class Summary:
     def __str__(self) -> str:
         """The text itself, so that a summary prints as one."""
         return self.text
+
+    @property
+    def truncated(self) -> bool:
+        """Former name of ``text_cut``; it goes with the next release."""
+        warnings.warn(
+            "Summary.truncated is now Summary.text_cut (what was left out of the source is "
+            "Summary.source_truncated)",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.text_cut
 
     def _repr_html_(self) -> str:
         """The text with its limit as a bar, the alternatives below; what a notebook shows."""

@@ -34,7 +34,7 @@ def test_the_best_of_the_beam_is_returned_or_its_first_words(fit):
             assert (summary.text, summary.log_prob) == (written, pytest.approx(best.log_prob))
         else:
             assert written.startswith(summary.text)
-            assert summary.truncated
+            assert summary.text_cut
 
 
 def test_a_summary_does_not_depend_on_its_batch(fit):

@@ -53,7 +53,7 @@ def test_what_fits_is_returned_as_it_was_written(parrot):
     summary = parrot(TEXTS[0], max_words=13, keep_short=False)
     assert summary.text == " ".join(backwards(TEXTS[0]))
     assert (summary.length, summary.limit, summary.unit) == (13, 13, "words")
-    assert (summary.truncated, summary.log_prob, summary.score) == (False, -1.5, -0.5)
+    assert (summary.text_cut, summary.log_prob, summary.score) == (False, -1.5, -0.5)
     assert (summary.method, summary.origin, summary.optimal) == ("parrot", "model", False)
     assert set(summary.timings) == {"encode", "decode"}
     assert parrot.tokenizer.decode(summary.words) == summary.text
@@ -81,7 +81,7 @@ def test_what_is_too_long_is_cut_after_a_whole_word_and_says_so(parrot, limit):
         word.rstrip(",") if i == len(words) - 1 else word
         for i, word in enumerate(backwards(text)[: len(words)])
     ]
-    assert summary.truncated
+    assert summary.text_cut
     assert math.isnan(summary.log_prob)
     measured = measure(summary.text, summary.unit, tokenizer=parrot.tokenizer)
     assert 0 < measured == summary.length <= summary.limit - limit.get("reserve", 0)

@@ -21,13 +21,13 @@ def baseline(bert_crf_directory: Path) -> Baseline:
 
 def test_the_same_text_whatever_the_limit_cut_after_a_word(baseline: Baseline) -> None:
     whole = baseline(TEXTS, max_words=1000, keep_short=False)
-    assert all(item.text and not item.truncated for item in whole)
+    assert all(item.text and not item.text_cut for item in whole)
     for limit in (1, 2, 4):
         for item, full in zip(
             baseline(TEXTS, max_words=limit, keep_short=False), whole, strict=True
         ):
             assert item.length <= limit
-            assert item.truncated == (full.length > limit)
+            assert item.text_cut == (full.length > limit)
             assert full.text.startswith(item.text)
 
 

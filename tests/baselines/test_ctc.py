@@ -44,7 +44,7 @@ def test_no_limit_is_ever_broken_and_nothing_is_cut(
         length = measure(summary.text, unit, tokenizer=baseline.tokenizer)
         assert length == summary.length
         assert length == limit if keyword.startswith("exact") else 0 < length <= limit
-        assert not summary.truncated
+        assert not summary.text_cut
         # The tokenizer may spell a text otherwise than the search did, in fewer or more pieces.
         assert summary.optimal == (method == "alignment") or unit == "tokens"
         assert summary.log_prob < 0

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from typing_extensions import assert_type
 
+import sumfit
 from sumfit import DAG, Summarizer, Summary
-from sumfit.pipeline import Inspection
+from sumfit.pipeline import Inspection, SummarizationPipeline, SummaryRecord
 
 
 def texts() -> Iterator[str]:
@@ -34,3 +35,13 @@ def right(fit: Summarizer) -> None:
 async def right_too(fit: Summarizer) -> None:
     assert_type(await fit.acall("a", max_chars=3), Summary)
     assert_type(await fit.acall(["a"], max_chars=3), list[Summary])
+
+
+def right_drop_in(fit: Summarizer) -> None:
+    summarizer = sumfit.pipeline("summarization", device=-1, framework="pt", max_length=20)
+    assert_type(summarizer, SummarizationPipeline)
+    assert_type(summarizer("a", max_length=20, min_length=5, do_sample=False), list[SummaryRecord])
+    assert_type(summarizer(["a", "b"], max_new_tokens=20, num_beams=4), list[SummaryRecord])
+    assert_type(summarizer(texts(), max_chars=60, truncation=True), Iterator[SummaryRecord])
+    assert_type(summarizer("a", max_words=8)[0]["summary_text"], str)
+    assert_type(sumfit.pipeline(model=fit, max_words=5).summarizer, Summarizer)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sumfit
 from sumfit import Summarizer
+from sumfit.pipeline import SummarizationPipeline
 
 
 def wrong(fit: Summarizer) -> None:
@@ -23,3 +25,14 @@ def wrong(fit: Summarizer) -> None:
     fit.inspect("a", max_chars=3, on_infeasible="skip")  # wrong
     fit.graph("a", profil="natural")  # wrong
     Summarizer.from_pretrained(backend="tensorflow")  # wrong
+
+
+def wrong_drop_in(summarizer: SummarizationPipeline) -> None:
+    sumfit.pipeline(3)  # wrong
+    sumfit.pipeline("summarization", max_lenght=3)  # wrong
+    sumfit.pipeline("summarization", device=1.5)  # wrong
+    summarizer("a", max_lenght=3)  # wrong
+    summarizer("a", max_length="3")  # wrong
+    summarizer(3, max_length=3)  # wrong
+    str(summarizer("a", max_length=3)["summary_text"])  # wrong
+    str(summarizer("a", max_length=3)[0]["summary"])  # wrong

@@ -317,7 +317,7 @@ class Baseline(ABC):
             summary = self._summary(wanted, text, words=written.words, **scores, **proof)
         else:
             words = tuple(self.tokenizer.encode(kept))
-            summary = self._summary(wanted, kept, words=words, truncated=bool(text))
+            summary = self._summary(wanted, kept, words=words, text_cut=bool(text))
         if not kept or not wanted.request.accepts(kept, tokenizer=self.tokenizer):
             return self._failed(wanted, misfit(text, kept, wanted.request))
         return replace(summary, timings=timings)

@@ -8,7 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from sumfit.pipeline.dropin import SummarizationPipeline, pipeline
+from sumfit.pipeline.dropin import SummarizationPipeline, SummaryRecord, pipeline
 from sumfit.pipeline.inspection import Inspection
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.summarizer import Summarizer
@@ -19,6 +19,7 @@ __all__ = [
     "Options",
     "SummarizationPipeline",
     "Summarizer",
+    "SummaryRecord",
     "pipeline",
     "warm_up",
 ]

@@ -6,13 +6,19 @@ Owns the old call shapes and their translation. Everything else is `Summarizer`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from sumfit.errors import ConfigError
+from sumfit.hypothesis import Summary
 from sumfit.pipeline.summarizer import Summarizer
 
-__all__ = ["SummarizationPipeline", "pipeline"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # of every type checker; needed at no other time
+
+    from sumfit.pipeline.keywords import DropInKeywords, PipelineKeywords
+
+__all__ = ["SummarizationPipeline", "SummaryRecord", "pipeline"]
 
 _TASKS = ("summarization", "text2text-generation")
 # Options of the old pipeline that steer what sumfit does by itself, or does not need to do.
@@ -34,6 +40,16 @@ _IGNORED = frozenset(
         "truncation",
     }
 )
+# Options of loading that a model of sumfit has no use for.
+_OF_LOADING = frozenset(
+    {"batch_size", "config", "dtype", "framework", "revision", "tokenizer", "torch_dtype"}
+)
+
+
+class SummaryRecord(TypedDict):
+    """What the old pipeline returned for each text."""
+
+    summary_text: str
 
 
 class SummarizationPipeline:
@@ -57,7 +73,21 @@ class SummarizationPipeline:
         self.task = task
         self._defaults = defaults
 
-    def __call__(self, *texts: Any, **keywords: Any) -> Any:
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, text: str, /, **keywords: Unpack[DropInKeywords]
+    ) -> list[SummaryRecord]: ...
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, texts: Collection[str], /, **keywords: Unpack[DropInKeywords]
+    ) -> list[SummaryRecord]: ...
+    @overload
+    def __call__(
+        self, texts: Iterable[str], /, **keywords: Unpack[DropInKeywords]
+    ) -> Iterator[SummaryRecord]: ...
+    def __call__(
+        self, *texts: str | Iterable[str], **keywords: Any
+    ) -> list[SummaryRecord] | Iterator[SummaryRecord]:
         """Summarise as the old pipeline did.
 
         Args:
@@ -80,7 +110,7 @@ class SummarizationPipeline:
             return self._records(inputs, translated)
         return [_record(item) for item in self.summarizer(inputs, on_error="raise", **translated)]
 
-    def _records(self, inputs: Iterable[str], keywords: dict[str, Any]) -> Iterator[dict[str, str]]:
+    def _records(self, inputs: Iterable[str], keywords: dict[str, Any]) -> Iterator[SummaryRecord]:
         for summary in self.summarizer.stream(inputs, on_error="raise", **keywords):
             yield _record(summary)
 
@@ -102,8 +132,8 @@ def pipeline(
     task: str = "summarization",
     model: str | os.PathLike[str] | Summarizer | None = None,
     *,
-    device: Any = None,
-    **defaults: Any,
+    device: int | str | None = None,
+    **defaults: Unpack[PipelineKeywords],
 ) -> SummarizationPipeline:
     """Make the drop-in for ``transformers.pipeline("summarization")``.
 
@@ -122,11 +152,9 @@ def pipeline(
     """
     if task not in _TASKS:
         raise ConfigError(f"task must be one of {', '.join(_TASKS)}, was {task!r}")
-    for name in ("tokenizer", "framework", "torch_dtype", "dtype", "config", "revision"):
-        defaults.pop(name, None)
-    defaults.pop("batch_size", None)
+    kept = {name: value for name, value in defaults.items() if name not in _OF_LOADING}
     if isinstance(model, Summarizer):
-        return SummarizationPipeline(model, task, defaults)
+        return SummarizationPipeline(model, task, kept)
     place = f"cuda:{device}" if isinstance(device, int) and device >= 0 else device
     on_gpu = place is not None and place not in (-1, "cpu")
     summarizer = Summarizer.from_pretrained(
@@ -134,8 +162,8 @@ def pipeline(
         backend="torch" if on_gpu else "onnx",
         device=str(place) if on_gpu else None,
     )
-    return SummarizationPipeline(summarizer, task, defaults)
+    return SummarizationPipeline(summarizer, task, kept)
 
 
-def _record(summary: Any) -> dict[str, str]:
+def _record(summary: Summary) -> SummaryRecord:
     return {"summary_text": summary.text}

@@ -15,11 +15,13 @@ from sumfit.length import Unit
 from sumfit.rerank import AnyReranker
 
 __all__ = [
+    "DropInKeywords",
     "InputKind",
     "Keywords",
     "MethodName",
     "OneKeywords",
     "OptionKeywords",
+    "PipelineKeywords",
     "PresetName",
     "SeveralKeywords",
     "StyleName",
@@ -197,3 +199,36 @@ class SeveralKeywords(_Call, total=False):
     ratio: float | Iterable[float] | None
     on_error: Literal["raise", "return"]
     batch_size: int | None
+
+
+class DropInKeywords(OneKeywords, total=False):
+    """Keywords of a call to the drop-in: those of `OneKeywords`, and the old pipeline's."""
+
+    max_new_tokens: int | None
+    min_new_tokens: int | None
+    batch_size: int | None
+    clean_up_tokenization_spaces: bool | None
+    do_sample: bool | None
+    early_stopping: bool | str | None
+    length_penalty: float | None
+    no_repeat_ngram_size: int | None
+    num_beams: int | None
+    padding: bool | str | None
+    repetition_penalty: float | None
+    return_tensors: bool | None
+    return_text: bool | None
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+    truncation: bool | str | None
+
+
+class PipelineKeywords(DropInKeywords, total=False):
+    """Keywords of the drop-in itself; what tells other libraries how to load has no effect."""
+
+    config: object
+    dtype: object
+    framework: object
+    revision: object
+    tokenizer: object
+    torch_dtype: object

@@ -178,7 +178,7 @@ class RunItem:
                 Candidate(entry.text, entry.log_prob, entry.score) for entry in ordered
             ),
             seconds=sum(summary.timings.values()),
-            truncated=summary.truncated,
+            truncated=summary.text_cut,
         )
 
     def shortened(self) -> RunItem:
