@@ -5,10 +5,10 @@ given a function from texts and options to results.
 
 Texts of all requests wait in one queue of bounded size, of which one client has a share at most. A
 free worker thread takes texts of the client whose turn it is, and fills its batch with texts of
-other requests that ask for the same thing. Clients take turns, and so do the requests of one
-client, so thousands of texts delay the others by at most one batch per worker; and a client whose
-texts take long gets small batches. There is no timer: batches form while the workers are busy, and
-a lone request never waits for company.
+other requests that ask for the same thing. Clients share the workers' seconds (`turns`), and the
+requests of one client take turns, so thousands of texts delay the others by at most one batch per
+worker; and a client whose texts take long gets small batches, and few. There is no timer: batches
+form while the workers are busy, and a lone request never waits for company.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from sumfit.errors import OverloadedError, ServiceError
+from sumfit.serving.turns import Turn, Turns
 
 __all__ = ["Batch", "Batcher", "Work"]
 
@@ -142,7 +143,8 @@ class Batcher:
         self._client_queue_size = client_queue_size or queue_size
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sumfit-worker")
-        self._clients: OrderedDict[str, _Client] = OrderedDict()  # the first one's turn is next
+        self._clients: OrderedDict[str, _Client] = OrderedDict()  # who had a turn stands behind
+        self._turns = Turns(n_workers)
         self._running: set[Batch] = set()
         self._seconds_per_work = 0.0
         self._paces: OrderedDict[str, float] = OrderedDict()  # seconds per work of a client
@@ -221,7 +223,10 @@ class Batcher:
             done=asyncio.get_running_loop().create_future(),
             n_missing=len(works),
         )
-        queue = self._clients.setdefault(client, _Client())
+        if client not in self._clients:
+            self._clients[client] = _Client()
+            self._turns.join(client)
+        queue = self._clients[client]
         queue.jobs.append(job)
         queue.n_waiting += len(works)
         self._fill_workers()
@@ -284,12 +289,17 @@ class Batcher:
         while self.n_running < self._n_workers and self._clients:
             batch = self._next_batch()
             self._running.add(batch)
-            task = asyncio.get_running_loop().create_task(self._work(batch))
+            turn = self._turns.begin(
+                _shares(batch.items), self._expected_s(batch.items), time.monotonic()
+            )
+            task = asyncio.get_running_loop().create_task(self._work(batch, turn))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     def _next_batch(self) -> Batch:
-        name, first = next(iter(self._clients.items()))
+        name = self._turns.next(self._clients, time.monotonic())
+        self._clients.move_to_end(name, last=False)
+        first = self._clients[name]
         key = first.jobs[0].waiting[0][1].key
         # Spread what waits over all workers instead of giving the first one everything.
         size = min(self._batch_size_of(name), math.ceil(self.n_waiting / self._n_workers))
@@ -310,7 +320,7 @@ class Batcher:
         pace = max(self._paces[client], 1e-6)
         return max(1, min(self._max_batch, int(_BATCH_S / pace)))
 
-    async def _work(self, batch: Batch) -> None:
+    async def _work(self, batch: Batch, turn: Turn) -> None:
         loop = asyncio.get_running_loop()
         start = time.monotonic()
         batch.drop_cancelled()
@@ -326,9 +336,14 @@ class Batcher:
                     job.done.set_exception(error)
         finally:
             self._running.discard(batch)
+            self._turns.end(turn, time.monotonic(), self._clients)
             if items:
                 self._note(batch, time.monotonic() - start)
             self._fill_workers()
+
+    def _expected_s(self, items: Sequence[tuple[_Job, int, Work]]) -> float:
+        paces = [self._paces.get(job.client, self._seconds_per_work) for job, _, _ in items]
+        return sum(paces)
 
     def _note(self, batch: Batch, seconds: float) -> None:
         size = len(batch.items)
@@ -369,6 +384,12 @@ def _take(queue: _Client, key: Hashable, n_works: int, items: list[tuple[_Job, i
             index, work = job.waiting.popleft()
             items.append((job, index, work))
             queue.n_waiting -= 1
+
+
+def _shares(items: Sequence[tuple[_Job, int, Work]]) -> dict[str, float]:
+    """The part of a batch that is each client's."""
+    counts = Counter(job.client for job, _, _ in items)
+    return {client: count / len(items) for client, count in counts.items()}
 
 
 def _deliver(job: _Job, index: int, result: Any) -> None:
