@@ -250,6 +250,54 @@ def test_a_column_that_is_not_there_is_one_error(
         assert result.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["in.jsonl", "in.csv", "in.tsv", "in.json"])
+def test_what_standard_input_holds_is_guessed_and_said(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str], name: str
+) -> None:
+    if name == "in.json":
+        data = json.dumps([{"text": text} for text in texts], indent=1).encode()
+    else:
+        data = write(tmp_path / name, texts).read_bytes()
+    result = sumfit("summarize", "--max-chars", "40", stdin=data)
+    assert result.out.splitlines() == expected
+    kind = name.removeprefix("in.").upper()
+    assert result.err == (
+        f"note: standard input is read as {kind} (--input-format lines if each line is a text)\n"
+    )
+    as_lines = sumfit("summarize", "--max-chars", "40", "--input-format", "lines", stdin=data)
+    assert as_lines.out.count("\n") == data.rstrip(b"\n").count(b"\n") + 1
+    assert "note" not in as_lines.err
+
+
+def test_a_delimiter_makes_a_table_of_standard_input(
+    sumfit: Sumfit, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    data = f"id;text\n1;{texts[0]}\n".encode()
+    result = sumfit("summarize", "--max-chars", "40", "--delimiter", ";", stdin=data)
+    assert result == (0, f"{expected[0]}\n", "")
+
+
+def test_a_page_is_one_text(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    page = f"<!doctype html>\n<html><body>\n<p>{texts[0]}</p>\n</body></html>\n"
+    piped = sumfit("summarize", "--max-chars", "40", stdin=page.encode())
+    assert piped.out == f"{expected[0]}\n"
+    assert "is read as one text, a page (--input-format lines if" in piped.err
+    file = tmp_path / "page.html"
+    file.write_text(page)
+    assert sumfit("summarize", str(file), "--max-chars", "40").out == piped.out
+    out = tmp_path / "out.jsonl"
+    assert sumfit("summarize", str(file), "--max-chars", "40", "-o", str(out)).code == 0
+    (record,) = map(json.loads, out.read_text().splitlines())
+    assert record["summary"] == expected[0]
+    broken = tmp_path / "broken.html"
+    broken.write_bytes(b"<html>\n\xff\n")
+    result = sumfit("summarize", str(broken), "--max-chars", "40")
+    assert (result.code, result.out) == (1, "\n")
+    assert result.err.startswith(f"{broken}:2: not UTF-8 at byte 0")
+
+
 def test_a_record_without_a_field_is_one_of_many(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
     lines = [{"text": texts[0], "w": 40}, {"text": texts[0]}, {"text": texts[0], "w": None}]
     data = "\n".join(map(json.dumps, lines)).encode()

@@ -20,7 +20,8 @@ from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
 from sumfit.jobs import JobSpec, run_job
 from sumfit.jobs.failures import Failures
-from sumfit.jobs.items import FORMATS, Item, read_items
+from sumfit.jobs.formats import FORMATS
+from sumfit.jobs.items import Item, read_items
 from sumfit.jobs.records import RECORD_FIELDS, error_record, json_line, record_of
 from sumfit.jobs.stream import summarize_items
 from sumfit.length.request import LIMIT_KEYWORDS
@@ -64,7 +65,8 @@ class RecordFlags:
         ),
     ] = None
     input_format: Annotated[
-        str | None, choice("Told from the name if not given", FORMATS, _RECORDS)
+        str | None,
+        choice("Told from name or first lines if not given; whole is one text", FORMATS, _RECORDS),
     ] = None
     delimiter: Annotated[
         str | None,
@@ -222,6 +224,7 @@ def summarize(
             limit_field=record.limit_field,
             keep=record.keep or (),
             delimiter=record.mark,
+            on_guess=_say_guess,
         )
         if job.overwrite and job.output in (None, "-"):
             raise ConfigError("--overwrite goes with -o FILE; leave it out")
@@ -238,6 +241,14 @@ def summarize(
     if failures.n_failed:
         print(failures.total(), file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _say_guess(format: str) -> None:
+    what = {"whole": "one text, a page"}.get(format, format.upper())
+    print(
+        f"note: standard input is read as {what} (--input-format lines if each line is a text)",
+        file=sys.stderr,
+    )
 
 
 def _flags_of_streams(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
@@ -19,6 +19,7 @@ from sumfit.data.json_records import json_elements, starts_array
 from sumfit.data.json_text import RepeatedKeyError, parse_json
 from sumfit.data.lines import (
     COMPRESSED,
+    Line,
     OnBad,
     ReadReport,
     decoded_lines,
@@ -45,7 +46,7 @@ __all__ = [
     "table_columns",
 ]
 
-Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "lines", "datasets"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "lines", "datasets", "whole"]
 
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -176,7 +177,7 @@ def parse_json_line(text: str, *, name: str, line: int) -> dict[str, Any]:
 
 
 def read_rows(
-    source: str | Path | IO[bytes],
+    source: str | Path | Iterable[bytes],
     *,
     format: Format | None = None,
     on_bad: OnBad | Literal["keep"] = "raise",
@@ -189,11 +190,12 @@ def read_rows(
     missing package for the format raises `MissingExtraError`.
 
     Args:
-        source: Path, or an open binary stream (for example standard input).
+        source: Path, or an open binary stream (for example standard input), or its lines.
         format: Format; told from the name where not given. A stream needs it.
         on_bad: Whether a bad record raises, is left out and counted, or is kept in its place
             with its error; where a file breaks off, ``"keep"`` makes that its last record. Blank
-            lines of JSONL are left out silently; blank lines of ``lines`` are records.
+            lines of JSONL are left out silently; blank lines of ``lines`` are records. All of a
+            ``whole`` file is one record.
         report: Filled while rows are taken.
         delimiter: What stands between fields of CSV; a comma if not given.
 
@@ -224,27 +226,29 @@ def read_rows(
 
 
 def _rows(
-    source: str | Path | IO[bytes], format: Format | None, delimiter: str | None
+    source: str | Path | Iterable[bytes], format: Format | None, delimiter: str | None
 ) -> Iterator[Row]:
     """All records, good and bad."""
+    opened: IO[bytes] | None = None
     if isinstance(source, str | Path):
         format = format or file_format(source)
         name = str(source)
         if format in ("parquet", "datasets"):
             yield from _read_arrow(Path(source), format)
             return
-        stream = open_bytes(source)
+        opened = open_bytes(source)
+        stream: Iterable[bytes] = opened
     else:
         name = getattr(source, "name", "<stream>")
         name = "<stdin>" if name in (0, "<stdin>") else str(name)
         stream = source
         if format is None or format in ("parquet", "datasets"):
             raise ConfigError(
-                f"a stream needs a text format (jsonl, json, csv, tsv, lines), was {format}"
+                f"a stream needs a text format (jsonl, json, csv, tsv, lines, whole), was {format}"
             )
     with contextlib.ExitStack() as stack:
-        if stream is not source:
-            stack.enter_context(stream)
+        if opened is not None:
+            stack.enter_context(opened)
         lines = decoded_lines(stream, name=name)
         if format in ("csv", "tsv"):
             mark = _delimiter(format, delimiter)
@@ -257,6 +261,9 @@ def _rows(
             if is_array:
                 yield from (Row(*one) for one in json_elements(lines, name=name))
                 return
+        if format == "whole":
+            yield _whole(lines)
+            return
         for line, text, error in lines:
             if format == "lines" or error is not None:
                 yield Row(line, {} if error else {"text": text}, error)
@@ -298,6 +305,16 @@ def table_columns(
 
 def _delimiter(format: Format, given: str | None) -> str:
     return given or ("\t" if format == "tsv" else ",")
+
+
+def _whole(lines: Iterable[Line]) -> Row:
+    """All lines as one text; bad if one of them is."""
+    kept = []
+    for line in lines:
+        if line.error is not None:
+            return Row(1, {}, line.error)
+        kept.append(line.text)
+    return Row(1, {"text": "\n".join(kept)})
 
 
 def _json_row(text: str, name: str, line: int) -> Row:

@@ -7,17 +7,17 @@ an error in its place instead of the end. Does not own file formats (`sumfit.dat
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from sumfit.data.readers import Format, Row, file_format, read_rows
+from sumfit.data.readers import Format, Row, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
+from sumfit.jobs.formats import FORMATS, input_format, peek
 from sumfit.jobs.records import without_nan
 
 __all__ = [
-    "FORMATS",
     "TABLES",
     "Item",
     "check_columns",
@@ -26,7 +26,6 @@ __all__ = [
     "read_items",
 ]
 
-FORMATS = ("lines", "jsonl", "json", "csv", "tsv", "parquet", "datasets")
 USUAL_FIELDS = ("text", "source")
 """Where a record's text is looked for, unless the caller names its field."""
 
@@ -67,6 +66,7 @@ def read_items(
     limit_field: str | None = None,
     keep: Sequence[str] = (),
     delimiter: str | None = None,
+    on_guess: Callable[[Format], object] = lambda _: None,
 ) -> Iterator[Item]:
     """Read the texts of a file, or of standard input, one by one.
 
@@ -75,12 +75,13 @@ def read_items(
 
     Args:
         path: File, or ``-`` for standard input.
-        format: One of `FORMATS`; told from the name if not given, and ``lines`` for standard
-            input.
+        format: One of `FORMATS`; told from the name if not given, and from the first lines of
+            standard input.
         text_field: Field of the text; ``text`` or else ``source`` if not given.
         limit_field: Field of a record's own limit.
         keep: Fields to carry into the output.
         delimiter: What stands between fields of CSV; a comma if not given.
+        on_guess: Called where standard input was found to be something else than lines.
 
     Yields:
         The items, in order.
@@ -96,22 +97,41 @@ def read_items(
     if path == "-":
         if sys.stdin is None:
             raise DataFormatError("standard input is closed; name a file")
-        source = sys.stdin.buffer
-        chosen = format or "lines"
+        source, chosen = sys.stdin.buffer, format
+        if chosen is None and delimiter is not None:
+            chosen = "csv"
+        if chosen is None:
+            known = {name for name in (text_field, limit_field, *keep) if name is not None}
+            chosen, lines = peek(source, fields=known or USUAL_FIELDS)
+            source = _Stdin(lines)
+            if chosen != "lines":
+                on_guess(chosen)
     else:
         if not Path(path).exists():
             raise DataFormatError(f"there is no file {path}")
-        chosen = format or file_format(path)
+        chosen = format or input_format(path)
     name = "<stdin>" if path == "-" else path
     check_delimiter(delimiter, chosen)
     rows = read_rows(source, format=cast(Format, chosen), on_bad="keep", delimiter=delimiter)
     others = (limit_field, *keep) if chosen in _WITH_HEADER else (limit_field,)
-    if chosen != "lines":
+    if chosen not in ("lines", "whole"):
         patience = 1 if chosen in _WITH_HEADER else _FIRST_RECORDS
         rows = _checked(rows, name, patience, text_field=text_field, others=others)
     for row in rows:
         item = item_of(row, name=name, text_field=text_field, limit_field=limit_field, keep=keep)
         yield replace(item, kept=without_nan(item.kept)) if chosen in TABLES else item
+
+
+class _Stdin:
+    """Lines of standard input, under its name."""
+
+    name = "<stdin>"
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self._lines = lines
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._lines
 
 
 def _checked(

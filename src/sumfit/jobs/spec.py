@@ -17,7 +17,8 @@ from sumfit._version import __version__
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.jobs.fingerprint import JOB_FORMAT, content_digest
-from sumfit.jobs.items import FORMATS, check_columns, check_delimiter, item_of
+from sumfit.jobs.formats import FORMATS, input_format
+from sumfit.jobs.items import check_columns, check_delimiter, item_of
 from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.processors import checked_workers
 from sumfit.runtime import ModelDirectory
@@ -146,7 +147,7 @@ class JobSpec:
     @property
     def input_format(self) -> Format:
         """Format of the input, as given or by its name."""
-        return self.format or file_format(self.input)
+        return self.format or input_format(self.input)
 
     @property
     def output_format(self) -> Format:
