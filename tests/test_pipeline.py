@@ -528,18 +528,19 @@ def test_a_cut_that_does_not_fit_is_an_error(fit: Summarizer, texts: tuple[str, 
         (
             {"max_chars": 60, "rerank": "nowhere"},
             ConfigError,
-            "rerank must be 'mbr', 'neural' or the directory of a trained reranker, was 'nowhere'",
+            "rerank must be 'auto', 'none', 'mbr', 'neural' or the directory of a trained "
+            "reranker, was 'nowhere'",
         ),
         (
             {"max_chars": 60, "rerank": "MBRR"},
             ConfigError,
-            "rerank must be 'mbr', 'neural' or the directory of a trained reranker, "
-            "was 'MBRR'; did you mean 'mbr'?",
+            "rerank must be 'auto', 'none', 'mbr', 'neural' or the directory of a trained "
+            "reranker, was 'MBRR'; did you mean 'mbr'?",
         ),
         (
             {"max_chars": 60, "rerank": 3},
             ConfigError,
-            "rerank must be 'mbr', 'neural' or a Reranker",
+            "rerank must be 'auto', 'none', 'mbr', 'neural' or a Reranker",
         ),
         ({"max_chars": 60, "on_error": "ignore"}, ConfigError, "on_error must be 'raise' or"),
         ({"max_chars": 60, "time_limit_s": 0}, ConfigError, "time_limit_s must be above 0 seconds"),

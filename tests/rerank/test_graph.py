@@ -10,7 +10,7 @@ from sumfit.decoding import decode
 from sumfit.decoding.expectation import expected_overlaps
 from sumfit.errors import ConfigError
 from sumfit.length import LengthBudget
-from sumfit.rerank import GraphMBRReranker, GraphReranker, Reranker, get_reranker
+from sumfit.rerank import GraphMBRReranker
 from tests.sample_texts import tiny_tokenizer
 from tests.strategies_dag import random_dag
 
@@ -61,12 +61,8 @@ def test_equal_ones_keep_their_order_and_short_lists_need_no_graph() -> None:
 
 def test_pieces_of_a_tokenizer_open_and_join_words() -> None:
     tokenizer = tiny_tokenizer()
-    made = get_reranker("mbr", tokenizer=tokenizer, mbr_weight=7.0)
-    assert isinstance(made, GraphMBRReranker)
-    assert isinstance(made, GraphReranker)
-    assert not isinstance(made, Reranker)
+    made = GraphMBRReranker.of(tokenizer, weight=7.0)
     assert (made.name, made.weight) == ("mbr", 7.0)
-    assert get_reranker(made) is made
     index = {piece: place for place, piece in enumerate(tokenizer.piece_bytes)}
     assert made.opens[index[b" the"]]
     assert not made.joins[index[b" the"]]
@@ -77,12 +73,10 @@ def test_pieces_of_a_tokenizer_open_and_join_words() -> None:
     assert not made.opens[:4].any()
 
 
-def test_bad_numbers_and_a_missing_tokenizer_are_named() -> None:
+def test_bad_numbers_are_named() -> None:
     with pytest.raises(ConfigError, match=r"weight must be at least 0 and finite, was -1"):
         reranker(-1.0)
     with pytest.raises(ConfigError, match="n_candidates must be at least 1, was 0"):
         GraphMBRReranker(opens=OPENS, joins=JOINS, n_candidates=0)
     with pytest.raises(ConfigError, match="after_best must be at least 0, was -2"):
         GraphMBRReranker(opens=OPENS, joins=JOINS, after_best=-2)
-    with pytest.raises(ConfigError, match="reads the graphs of a model; give its tokenizer too"):
-        get_reranker("mbr")

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumfit.errors import ConfigError, InputError
-from sumfit.rerank import get_reranker
 from sumfit.rerank.mbr import (
     _encode,
     _lcs_by_bits,
@@ -128,13 +127,9 @@ def test_a_temperature_must_be_positive(temperature: float) -> None:
         posterior([-1.0], temperature=temperature)
 
 
-def test_unknown_metric_and_reranker_are_named() -> None:
+def test_an_unknown_metric_is_named() -> None:
     with pytest.raises(ConfigError, match=r"metric must be one of \['ngrams', 'rouge'\], was 'x'"):
         pairwise_gains([["a"]], metric="x")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"rerank must be 'mbr', 'neural' or .*, was 'best'"):
-        get_reranker("best")
-    with pytest.raises(ConfigError, match=r"'mbr-nbest' has been removed; use rerank='mbr'"):
-        get_reranker("mbr-nbest")
 
 
 def test_fifty_headlines_take_about_a_millisecond() -> None:

@@ -24,7 +24,6 @@ from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.models.manifest import MANIFEST
 from sumfit.models.reranker import Reranker
 from sumfit.pipeline import Summarizer
-from sumfit.rerank import get_reranker
 from sumfit.rerank.features import ListNumbers
 from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.neural import NeuralReranker
@@ -268,7 +267,7 @@ def test_a_damaged_config_is_named(
 
 def test_missing_and_damaged_files_are_named(reranker_dir: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFoundError, match="there is no reranker directory"):
-        get_reranker(tmp_path / "nowhere")
+        NeuralReranker(tmp_path / "nowhere")
     for name, kind, message in (
         ("tokenizer.json", ModelFormatError, "is missing; the directory of a reranker holds"),
         ("model.fp32.onnx", ModelFormatError, r"holds no model\.onnx or model\.fp32\.onnx"),

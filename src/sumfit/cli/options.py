@@ -23,7 +23,7 @@ from sumfit.errors import BudgetError, ConfigError
 from sumfit.length import PRESETS, UNITS
 from sumfit.length.request import RATIO_RULES
 from sumfit.pipeline.options import CHOICES, LENGTH_KEYWORDS
-from sumfit.rerank import NAMES as RERANKERS
+from sumfit.rerank import RERANKERS
 from sumfit.text.printable import printable
 
 __all__ = ["LengthFlags", "ModelFlags", "SummaryFlags", "choice", "with_flags"]
@@ -38,6 +38,7 @@ _RULES = "Rules of the summary"
 _INPUT = "What the text is"
 _CHOICE = "Search and choice"
 _MODEL = "Model"
+_RERANKERS = ", ".join(f"{name} ({row.about})" for name, row in RERANKERS.items())
 _WIDEST_VALUES = 16  # characters that the help has room for beside an option's name
 # Options without a panel come first in the help: the ten that matter.
 
@@ -236,12 +237,11 @@ class SummaryFlags:
     rerank: Annotated[
         str | None,
         typer.Option(
-            help="What chooses: auto (the model's scorer), none (the best score), mbr (expected "
-            "overlap), neural (the model's own reranker), or the directory of a trained one.",
+            help=f"What chooses: {_RERANKERS}, or the directory of a trained one.",
             metavar="NAME|DIR",
             rich_help_panel=_CHOICE,
             show_default=False,
-            autocompletion=lambda: ["auto", "none", *RERANKERS],
+            autocompletion=lambda: list(RERANKERS),
         ),
     ] = None
     near_doubles: Annotated[

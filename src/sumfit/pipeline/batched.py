@@ -29,12 +29,14 @@ class BatchTask(NamedTuple):
         request: The length request.
         longest: Most that the summary itself may measure beside the request's limit.
         bonus: Score added for length.
+        ranking: Another order than that of the scores.
     """
 
     search: GraphSearch
     request: LengthRequest
     longest: int
     bonus: LengthBonus
+    ranking: Ranking | None = None
 
 
 def can_batch(options: Options) -> bool:
@@ -50,21 +52,23 @@ def can_batch(options: Options) -> bool:
 
 
 def decode_together(
-    tasks: Sequence[BatchTask], *, n_wanted: int, ranking: Ranking | None, device: str
+    tasks: Sequence[BatchTask], *, n_wanted: int, device: str
 ) -> list[list[Candidate]]:
     """Decode graphs in one batch.
 
     Args:
         tasks: Graphs with their requests, without constraints.
         n_wanted: Candidates wanted of each.
-        ranking: Another order than that of the scores.
         device: Torch device.
 
     Returns:
         For each graph its verified candidates; none where it has to be decoded by itself (other
         unit or bonus than the first, nothing that fits among what was found).
     """
-    if not tasks or (ranking and n_wanted > ranking.n_listed):
+    n_listed = n_wanted
+    if tasks and tasks[0].ranking:
+        n_listed = tasks[0].ranking.plan.n_listed
+    if not tasks or n_wanted > n_listed:
         return []  # more than the reranker's list: what competes is decoded by itself
     from sumfit.decoding.device.batch import decode_batch
 
@@ -76,7 +80,6 @@ def decode_together(
         if task.request.unit == first.request.unit and task.bonus == first.bonus
     ]
     options = first.search.options
-    n_listed = max(n_wanted, ranking.n_listed) if ranking else n_wanted
     found = decode_batch(
         [tasks[number].search.dag for number in same],
         unit_cost=costs.cost,
@@ -101,7 +104,7 @@ def decode_together(
         if not isinstance(one, NBest):
             continue
         task = tasks[number]
-        ranked = ranking.order(task.search.dag, one) if ranking else None
+        ranked = task.ranking.order(one) if task.ranking else None
         kept, _ = task.search.verified(
             one, task.request, task.longest, ranked=ranked, n_wanted=n_wanted
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Summary
+from sumfit.pipeline.job import has_length
 from sumfit.pipeline.summarizer import Summarizer
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class SummarizationPipeline:
         translated = self._translate({**self._defaults, **keywords})
         if isinstance(inputs, str):
             return [_record(self.summarizer.summarize(inputs, **translated))]
-        if isinstance(inputs, Iterable) and not hasattr(inputs, "__len__"):
+        if isinstance(inputs, Iterable) and not has_length(inputs):
             return self._records(inputs, translated)
         return [_record(item) for item in self.summarizer(inputs, on_error="raise", **translated)]
 

@@ -29,14 +29,14 @@ from sumfit.length import LengthRequest, get_preset, resolve_budget
 from sumfit.length.units import Encoder
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
-from sumfit.pipeline.choosing import AUTO, Chooser
 from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options, check_profile
-from sumfit.pipeline.reranking import RerankerCache
+from sumfit.pipeline.reranking import Rerankers, Reranking
 from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch, source_length
 from sumfit.pipeline.source import MOST_HELD, Source, prepare
+from sumfit.rerank.chooser import TextRead
 from sumfit.runtime import Backend, GraphRequest, ModelDirectory, Prediction
 from sumfit.text import Tokenizer
 from sumfit.text.language import language_name
@@ -67,7 +67,7 @@ class Engine:
         self.model = model
         self.backend = backend
         self._constraints = ConstraintCompiler(model)
-        self._rerankers = RerankerCache(model)
+        self._rerankers = Rerankers(model, backend)
         self._clock: Clock = time.perf_counter
 
     def check(self, length: Mapping[str, object], options: Options) -> None:
@@ -108,9 +108,8 @@ class Engine:
         predicted = iter(self.backend.predictions(wanted) if wanted else [])
         forward_s = (time.perf_counter() - started) / max(1, len(wanted))
         predictions = [next(predicted) if item.graph is not None else None for item in prepared]
-        dags = [one.dag if one is not None else None for one in predictions]
         started = time.perf_counter()
-        together = self._on_device(prepared, dags, options)
+        together = self._on_device(prepared, predictions, options)
         decode_s = (time.perf_counter() - started) / max(1, len(together))
         results: list[dict[int, Summary]] = [{} for _ in jobs]
         for row, ((number, places, item), prediction) in enumerate(
@@ -283,10 +282,11 @@ class Engine:
         """
         source = prepared.source
         make = ResultMaker(source, options, self.model.tokenizer)
-        search, chooser, spent_s = None, None, 0.0
+        reranking = self._rerankers.get(options)
+        search, text, spent_s = None, None, 0.0
         if source is not None and prediction is not None:
             dag = prediction.dag
-            chooser = self._chooser(source, prediction, options)
+            text = self._text(source, prediction, options)
             started = time.perf_counter()
             labels = {item.label for item in self._good(prepared.requests)}
             label = labels.pop() if len(labels) == 1 else ""
@@ -294,7 +294,7 @@ class Engine:
             spent_s = sum(timings.values()) + time.perf_counter() - started
             if early is None:
                 deadline = self._deadline(options, spent_s)
-                early = self._from_one_search(search, prepared, options, deadline)
+                early = self._from_one_search(search, prepared, options, reranking, deadline)
             decode_s = timings.get("decode", 0.0) + time.perf_counter() - started
             timings = {**timings, "decode": decode_s}
         found = early or {}
@@ -304,7 +304,7 @@ class Engine:
                 results.append(make.failed(request))
                 continue
             try:
-                if search is None:
+                if search is None or text is None:
                     deadline = self._deadline(options, sum(timings.values()))
                     found_ = self._unsearched(make, request, prepared.refusal, deadline)
                     results.append(found_)
@@ -312,7 +312,7 @@ class Engine:
                     deadline = self._deadline(options, spent_s)
                     early_ = found.get(place)
                     found_ = self._decoded(
-                        search, request, early_, make, timings, deadline, chooser
+                        search, request, early_, make, timings, deadline, text, reranking
                     )
                     results.append(found_)
             except SumfitError as error:
@@ -376,22 +376,22 @@ class Engine:
         make: ResultMaker,
         timings: Mapping[str, float],
         deadline: Deadline,
-        chooser: Chooser | None,
+        text: TextRead,
+        reranking: Reranking,
     ) -> Summary:
         source, options = make.source, make.options
         assert source is not None
         if self._is_kept(source, request, options):
             return make.copied(request)
         bonus = self._bonus(request, options)
-        ranking = chooser.ranking(deadline) if chooser else self._rerankers.ranking(options)
-        n_wanted = chooser.n_wanted(options) if chooser else self._rerankers.n_wanted(options)
+        ranking = reranking.ranking(text, deadline)
         started = time.perf_counter()
         try:
             candidates = early or search.find(
                 request,
                 longest=self._length(source, request),
                 bonus=bonus,
-                n_wanted=n_wanted,
+                n_wanted=reranking.n_wanted,
                 deadline=deadline,
                 ranking=ranking,
             )
@@ -405,7 +405,7 @@ class Engine:
         if options.faithful and ranking is None:
             candidates = self._until_faithful(candidates, search, request, make, bonus, deadline)
         decoded = time.perf_counter()
-        candidates = self._ordered(candidates, chooser, make, deadline)
+        candidates = reranking.order(candidates, text, judge=make.judge, deadline=deadline)
         ranked_s = ranking.seconds if ranking else 0.0
         seconds = {
             **timings,
@@ -413,22 +413,6 @@ class Engine:
             "rerank": time.perf_counter() - decoded + ranked_s,
         }
         return make.from_model(candidates, request, bonus=bonus, timings=seconds, deadline=deadline)
-
-    def _ordered(
-        self,
-        candidates: list[Candidate],
-        chooser: Chooser | None,
-        make: ResultMaker,
-        deadline: Deadline,
-    ) -> list[Candidate]:
-        """Put the candidates in the order of scorer or reranker, the one to return first."""
-        assert make.source is not None
-        read = make.source.read
-        if chooser is not None:
-            candidates = chooser.order(candidates, read, deadline)
-        return self._rerankers.order(
-            candidates, read, judge=make.judge, options=make.options, deadline=deadline
-        )
 
     def _until_faithful(
         self,
@@ -455,7 +439,12 @@ class Engine:
             return candidates
 
     def _from_one_search(
-        self, search: GraphSearch, prepared: Prepared, options: Options, deadline: Deadline
+        self,
+        search: GraphSearch,
+        prepared: Prepared,
+        options: Options,
+        reranking: Reranking,
+        deadline: Deadline,
     ) -> dict[int, list[Candidate]]:
         """Candidates of many "at most" limits by the place of their request, if that pays."""
         source = prepared.source
@@ -472,13 +461,7 @@ class Engine:
         same = {
             (item.unit, item.prefix, item.suffix, item.reserve) for item in self._good(requests)
         }
-        alone = (
-            options.method != "seqmap"
-            or options.rerank not in (None, AUTO)
-            or self._uses_scorer(options)
-            or options.faithful
-            or options.n_best > 1
-        )
+        alone = options.method != "seqmap" or options.n_best > 1 or reranking.is_needed
         if len(places) < _SEVERAL or len(same) > 1 or alone:
             return {}
         good = self._good(requests)
@@ -494,27 +477,33 @@ class Engine:
         return {place: [item] for place, item in zip(places, found, strict=True) if item}
 
     def _on_device(
-        self, prepared: Sequence[Prepared], dags: Sequence[DAG | None], options: Options
+        self,
+        prepared: Sequence[Prepared],
+        predictions: Sequence[Prediction | None],
+        options: Options,
     ) -> dict[int, list[Candidate]]:
         """Candidates by the number of their text, decoded in one batch where the backend can."""
         device = self.backend.device
         if device is None or not can_batch(options) or constraints_of(options) is not None:
             return {}
+        reranking = self._rerankers.get(options)
         tasks: dict[int, BatchTask] = {}
-        for number, (item, dag) in enumerate(zip(prepared, dags, strict=True)):
+        for number, (item, prediction) in enumerate(zip(prepared, predictions, strict=True)):
             request = item.requests[0]
-            if dag is None or item.source is None or len(item.requests) > 1:
+            if prediction is None or item.source is None or len(item.requests) > 1:
                 continue
             if isinstance(request, SumfitError):
                 continue
             longest = self._length(item.source, request)
-            search = self._search(item.source, dag, options)
-            tasks[number] = BatchTask(search, request, longest, self._bonus(request, options))
+            search = self._search(item.source, prediction.dag, options)
+            text = self._text(item.source, prediction, options)
+            ranking = reranking.ranking(text, Deadline())
+            bonus = self._bonus(request, options)
+            tasks[number] = BatchTask(search, request, longest, bonus, ranking)
         try:
             found = decode_together(
                 list(tasks.values()),
-                n_wanted=self._rerankers.n_wanted(options),
-                ranking=self._rerankers.ranking(options),
+                n_wanted=reranking.n_wanted,
                 device=device,
             )
         except SumfitError:
@@ -546,15 +535,16 @@ class Engine:
             is_cancelled=options.is_cancelled,
         )
 
-    def _uses_scorer(self, options: Options) -> bool:
-        return self.backend.scorer is not None and Chooser.is_used(options)
-
-    def _chooser(self, source: Source, prediction: Prediction, options: Options) -> Chooser | None:
-        scorer = self.backend.scorer
-        if scorer is None or prediction.memory is None or not Chooser.is_used(options):
-            return None
-        surface = Surface(source.read, vouched=options.required)
-        return Chooser(scorer, prediction, source.ids, self.model.tokenizer, surface)
+    def _text(self, source: Source, prediction: Prediction, options: Options) -> TextRead:
+        """What a reranker may read of a text."""
+        return TextRead(
+            prediction.dag,
+            self.model.tokenizer,
+            source.read,
+            source.ids,
+            prediction.memory,
+            options.required,
+        )
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
         return length_bonus(options, self.model.config, request.unit_name)

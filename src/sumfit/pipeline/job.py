@@ -6,7 +6,7 @@ Owns how texts and length keywords pair up. Does not own what a length keyword m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "check_each",
     "check_length",
     "check_texts",
+    "has_length",
     "jobs_of",
     "raise_errors",
 ]
@@ -103,12 +104,24 @@ def check_texts(texts: object) -> None:
     hint = ""
     if isinstance(texts, bytes | bytearray):
         hint = "; decode it as UTF-8 first"
-    elif hasattr(texts, "columns"):  # a data frame iterates over their names
+    elif getattr(texts, "columns", None) is not None:  # a data frame iterates over their names
         hint = "; give one of its columns"
     elif isinstance(texts, Iterable) and not isinstance(texts, Mapping):
         if getattr(texts, "ndim", 1) != 0:  # an array without a dimension has no items
             return
     raise InputError(f"give a string or an iterable of strings, was {type(texts).__name__}{hint}")
+
+
+def has_length(texts: object) -> bool:
+    """Say whether texts are a list or the like, not a stream.
+
+    Args:
+        texts: What the caller gave.
+
+    Returns:
+        The verdict.
+    """
+    return isinstance(texts, Sized)
 
 
 def check_length(length: Mapping[str, Any], tokenizer: Tokenizer) -> None:

@@ -1,52 +1,46 @@
 """Ranks hypotheses before they are decoded to strings.
 
-Owns the list length and the search effort that this needs, and the time it takes. Does not own any
-reranker (`sumfit.rerank`).
+Owns one search's use of a reranker, and the time that takes. Does not own any reranker
+(`sumfit.rerank`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.hypothesis import Hypothesis
-from sumfit.rerank.graph import Ranked
+from sumfit.rerank.chooser import Chooser, Ranked, TextRead
 
 __all__ = ["Ranking"]
 
 
-@dataclass(slots=True)
 class Ranking:
-    """How one search ranks its hypotheses before they are decoded to strings.
+    """How the searches of one text rank their hypotheses before they are decoded to strings."""
 
-    Attributes:
-        n_listed: Hypotheses to list.
-        after_best: Expansions that exact search may spend on the list once the best is certain;
-            ``None`` for an exact list.
-        rank: Gives the order of a graph's hypotheses.
-        n_read: Strings that the reranker reads; an exact list is made longer until it has them.
-        seconds: Time that `order` took so far.
-    """
+    def __init__(self, chooser: Chooser, text: TextRead, deadline: Deadline) -> None:
+        """Start without time spent.
 
-    n_listed: int
-    after_best: int | None
-    rank: Callable[[DAG, Sequence[Hypothesis]], Ranked]
-    n_read: int = 1
-    seconds: float = 0.0
+        Args:
+            chooser: Its plan says how many hypotheses are listed, and at what cost.
+            text: The text with its graph.
+            deadline: Once it is over, nothing more is read.
+        """
+        self.plan = chooser.plan
+        self.seconds = 0.0
+        self._chooser, self._text, self._deadline = chooser, text, deadline
 
-    def order(self, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
+    def order(self, found: Sequence[Hypothesis]) -> Ranked:
         """Rank, and keep the time.
 
         Args:
-            dag: The graph.
-            found: Its hypotheses.
+            found: Hypotheses of the text's graph.
 
         Returns:
             Their places, the best at the front, and what these were made from.
         """
         started = time.perf_counter()
-        ranked = self.rank(dag, found)
+        ranked = self._chooser.rank_found(self._text, found, self._deadline)
         self.seconds += time.perf_counter() - started
         return ranked

@@ -1,71 +1,59 @@
-"""Rerankers as the pipeline uses them: found once, asked for an order, held to it.
+"""Rerankers as the pipeline uses them: found once, given their list, and asked for an order.
 
-Owns the cache of loaded rerankers, how long an n-best list each wants, and the order of reranker
-and faithfulness filter. Does not own any reranker (`sumfit.rerank`).
+Owns the cache of loaded rerankers, when the model's scorer chooses, how many candidates are looked
+at, and the order of reranker and faithfulness filter. Does not own any reranker (`sumfit.rerank`).
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, cast
+from collections.abc import Callable
+from dataclasses import replace
 
-from sumfit.dag import DAG
 from sumfit.deadline import Deadline
-from sumfit.errors import ConfigError
-from sumfit.hypothesis import Candidate, Hypothesis
-from sumfit.pipeline.choosing import AUTO
+from sumfit.hypothesis import Candidate
 from sumfit.pipeline.faithfulness import faithful_first
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
-from sumfit.rerank import AnyReranker, GraphReranker, ListReranker, Reranker, get_reranker
-from sumfit.rerank.graph import Ranked
-from sumfit.runtime import RERANKER, ModelDirectory
+from sumfit.rerank import AUTO, Chooser, get_reranker
+from sumfit.rerank.chooser import ListPlan, TextRead
+from sumfit.runtime import Backend, ModelDirectory
 from sumfit.truth import Support
 
-__all__ = ["RerankerCache"]
+__all__ = ["Rerankers", "Reranking"]
 
-_OWN = "neural"  # the reranker that lies in the model's own directory
-_FAITHFUL_CANDIDATES = 20  # that the faithfulness filter looks through
+_SEARCHS_OWN = ListPlan()
 
 
-class RerankerCache:
+class Rerankers:
     """The rerankers of one summarizer; safe to use from several threads."""
 
-    def __init__(self, model: ModelDirectory) -> None:
+    def __init__(self, model: ModelDirectory, backend: Backend) -> None:
         """Start empty.
 
         Args:
             model: For the weight of minimum Bayes risk, and its own reranker.
+            backend: For the model's scorer.
         """
         self._model = model
+        self._backend = backend
         self._lock = threading.Lock()
-        self._loaded: dict[str, AnyReranker] = {}
+        self._loaded: dict[str, Chooser | None] = {}
 
-    def get(self, rerank: Any) -> AnyReranker | None:
-        """The reranker of an option's value, loaded at its first use.
+    def get(self, options: Options) -> Reranking:
+        """The reranking that options ask for; a reranker is loaded at its first use.
 
         Args:
-            rerank: ``None``, a name, a directory, or a reranker.
+            options: The caller's options.
 
         Returns:
-            The reranker, ``None`` for none.
+            The reranking.
 
         Raises:
             SumfitError: If there is no such reranker, or it was made for another model.
         """
-        if rerank is None or rerank == AUTO:
-            return None
-        if isinstance(rerank, os.PathLike):
-            rerank = os.fspath(rerank)
-        if not isinstance(rerank, str):
-            return get_reranker(rerank)
-        with self._lock:
-            if rerank not in self._loaded:
-                self._loaded[rerank] = self._load(rerank)
-            return self._loaded[rerank]
+        return Reranking(self._chooser(options), options)
 
     def check(self, options: Options) -> None:
         """Raise unless the reranker exists and fits the model and the text form.
@@ -76,120 +64,90 @@ class RerankerCache:
         Raises:
             SumfitError: If it cannot be used.
         """
-        reranker = self.get(options.rerank)
-        check_profile = getattr(reranker, "check_profile", None)
-        if check_profile is not None:
-            check_profile(options.profile)
+        chooser = self._chooser(options)
+        if chooser is not None:
+            chooser.check_profile(options.profile)
 
-    def _load(self, rerank: str) -> AnyReranker:
-        config = self._model.config
-        if rerank == _OWN:
-            place = self._model.own_reranker
-            if place is None:
-                raise ConfigError(
-                    f"model {config.name!r} has no reranker of its own "
-                    f"({self._model.path / RERANKER} is not there); "
-                    "use rerank='mbr', or the directory of a trained reranker"
-                )
-            rerank = os.fspath(place)
-        loaded = get_reranker(rerank, tokenizer=self._model.tokenizer, mbr_weight=config.mbr_weight)
-        check_model = getattr(loaded, "check_model", None)
-        if check_model is not None:
-            check_model(tokenizer_sha256=config.tokenizer_sha256, name=config.name)
-        return loaded
+    def _chooser(self, options: Options) -> Chooser | None:
+        rerank: object = options.rerank
+        is_read = options.method == "seqmap" and options.profile == "natural"
+        if rerank is None or (rerank == AUTO and not is_read):
+            return None
+        if isinstance(rerank, os.PathLike):
+            rerank = os.fspath(rerank)
+        if not isinstance(rerank, str):
+            return get_reranker(rerank, self._model)
+        with self._lock:
+            if rerank not in self._loaded:
+                scorer = self._backend.scorer
+                self._loaded[rerank] = get_reranker(rerank, self._model, scorer=scorer)
+            return self._loaded[rerank]
 
-    def n_wanted(self, options: Options) -> int:
-        """How many candidates are to be looked at as strings.
+
+class Reranking:
+    """How the candidates of one call are put in order."""
+
+    def __init__(self, chooser: Chooser | None, options: Options) -> None:
+        """Store both.
 
         Args:
+            chooser: The reranker; ``None`` where the order of the search stays.
             options: The caller's options.
-
-        Returns:
-            The number, at least the caller's ``n_best``.
         """
-        reranker = self.get(options.rerank)
-        n_read = reranker.n_candidates if reranker and _reads_strings(reranker) else 1
-        least = _FAITHFUL_CANDIDATES if options.faithful else 1
-        return max(options.n_best, least, n_read)
+        self._chooser, self._options = chooser, options
+        self._plan = _SEARCHS_OWN if chooser is None else chooser.plan
 
-    def ranking(self, options: Options) -> Ranking | None:
-        """The order of a reranker that reads graphs.
+    @property
+    def is_needed(self) -> bool:
+        """Whether another candidate than the search's first may be chosen."""
+        return self._chooser is not None or self._options.faithful
+
+    @property
+    def n_wanted(self) -> int:
+        """How many candidates are to be looked at as strings, at least the caller's ``n_best``."""
+        n_judged = self._plan.n_judged if self._options.faithful else 1
+        return max(self._options.n_best, n_judged, self._plan.n_read)
+
+    def ranking(self, text: TextRead, deadline: Deadline) -> Ranking | None:
+        """The order of a text's hypotheses before they are strings.
 
         Args:
-            options: The caller's options.
+            text: The text with its graph.
+            deadline: Once it is over, nothing more is read.
 
         Returns:
             The order; ``None`` where hypotheses keep theirs.
         """
-        reranker = self.get(options.rerank)
-        if hasattr(reranker, "lister"):
-            lister = cast(ListReranker, reranker).lister(self._model.tokenizer)
-            if lister is not None:
-                n_read = cast(ListReranker, reranker).n_candidates
-                return Ranking(lister.n_candidates, lister.after_best, lister.ranked, n_read)
-        elif hasattr(reranker, "rank"):
-            graphs = cast(GraphReranker, reranker)
-            return Ranking(graphs.n_candidates, graphs.after_best, partial(_ranked, graphs))
-        return None
+        if self._chooser is None or not self._plan.n_listed:
+            return None
+        return Ranking(self._chooser, text, deadline)
 
     def order(
         self,
         candidates: list[Candidate],
-        source: str,
+        text: TextRead,
         *,
         judge: Callable[[str], Support],
-        options: Options,
         deadline: Deadline,
     ) -> list[Candidate]:
         """Put the candidates in the reranker's order, then the first faithful one before them.
 
         Args:
             candidates: Verified candidates, in the order of `ranking` if there is one.
-            source: The text that the model read.
+            text: The text that the model read.
             judge: The verdict on one candidate's text, if the options ask for it.
-            options: The caller's options.
             deadline: Once it is over, the candidates keep the order that they have.
 
         Returns:
-            The same candidates, the one to return first.
+            The same candidates, the one to return first, with the score that chose it if there is
+            one.
         """
-        reranker = self.get(options.rerank)
-        if reranker is not None and _reads_strings(reranker) and len(candidates) > 1:
-            if deadline.is_over:
-                deadline.stop()
-                return candidates
-            candidates = _reordered(candidates, source, reranker)
-        return faithful_first(candidates, judge, deadline) if options.faithful else candidates
-
-
-# By one name: a look at all that a protocol asks for would cost more than the ranking.
-def _reads_strings(reranker: AnyReranker) -> bool:
-    return hasattr(reranker, "rerank") or hasattr(reranker, "lister")
-
-
-def _reordered(listed: list[Candidate], source: str, reranker: AnyReranker) -> list[Candidate]:
-    """The candidates in the reranker's order; more than it wants stay behind the others."""
-    n_listed = sum(not candidate.is_extra for candidate in listed)
-    n_compete = min(n_listed, reranker.n_candidates)
-    candidates, rest = listed[:n_compete], listed[n_compete:]
-    if hasattr(reranker, "lister"):
-        order = cast(ListReranker, reranker).order(source, candidates)
-    else:
-        texts = [candidate.text for candidate in candidates]
-        nbest = [candidate.hypothesis for candidate in candidates]
-        order = cast(Reranker, reranker).rerank(source, texts, nbest)
-    _check(reranker.name, order, len(candidates))
-    return [*(candidates[index] for index in order), *rest]
-
-
-def _ranked(reranker: GraphReranker, dag: DAG, found: Sequence[Hypothesis]) -> Ranked:
-    order = reranker.rank(dag, found)
-    _check(reranker.name, order, len(found))
-    return Ranked(order)
-
-
-def _check(name: str, order: Sequence[int], n_candidates: int) -> None:
-    if sorted(order) != list(range(n_candidates)):
-        raise ConfigError(
-            f"reranker {name!r} must return each of 0 to {n_candidates - 1} once, was {list(order)}"
-        )
+        if self._chooser is not None:
+            order, _, scores = self._chooser.rank_texts(text, candidates, deadline)
+            candidates = [
+                replace(candidates[place], choice_score=scores.get(place))
+                if scores
+                else candidates[place]
+                for place in order
+            ]
+        return faithful_first(candidates, judge, deadline) if self._options.faithful else candidates

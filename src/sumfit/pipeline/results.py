@@ -21,6 +21,7 @@ from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.faithfulness import support_of
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.source import Source
+from sumfit.rerank import AUTO
 from sumfit.text import Tokenizer, ends_completely
 from sumfit.text.capitalization import Capitalizer
 from sumfit.text.distinct import distinct
@@ -112,7 +113,7 @@ class ResultMaker:
         if candidate.choice_score is not None:
             return "scorer"
         rerank = self.options.rerank
-        return "graph" if rerank is None or rerank == "auto" else "reranker"
+        return "graph" if rerank is None or rerank == AUTO else "reranker"
 
     def _chosen(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """As many candidates as the caller wants, of near-doubles the first."""

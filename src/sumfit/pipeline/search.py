@@ -33,7 +33,7 @@ from sumfit.length.units import Encoder
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
-from sumfit.rerank.graph import Ranked
+from sumfit.rerank.chooser import Ranked
 from sumfit.text import Tokenizer, ends_completely
 from sumfit.text.capitalization import Capitalizer
 from sumfit.text.distinct import distinct
@@ -318,17 +318,17 @@ class GraphSearch:
             most = max(most, n_hypotheses)
         if ranking is not None:
             # The list is the same however many are wanted, so that the first one is.
-            n_hypotheses = n_extra or ranking.n_listed
-            settings = {**settings, "after_best": ranking.after_best}
+            n_hypotheses = n_extra or ranking.plan.n_listed
+            settings = {**settings, "after_best": ranking.plan.after_best}
             # One of a search that ends after its best is as long as it came out.
-            n_enough = n_extra or (ranking.n_read if ranking.after_best is None else 1)
-            if n_extra and n_extra <= ranking.n_listed:
-                n_hypotheses = min(ranking.n_listed * _GROWTH, max(most, n_extra))
+            n_enough = n_extra or (ranking.plan.n_read if ranking.plan.after_best is None else 1)
+            if n_extra and n_extra <= ranking.plan.n_listed:
+                n_hypotheses = min(ranking.plan.n_listed * _GROWTH, max(most, n_extra))
                 settings["after_best"] = None
         while True:
             found = decode(self.dag, n_best=n_hypotheses, **settings)
             if ranking is not None:
-                ranked = ranking.order(self.dag, found)
+                ranked = ranking.order(found)
             kept, excess = self.verified(
                 found,
                 request,
@@ -368,8 +368,8 @@ class GraphSearch:
     ) -> list[Candidate]:
         """What a longer list has beside the ranked one, where more candidates are asked for."""
         n_asked = self.options.n_best
-        is_short = n_found < ranking.n_listed  # then this is what the search makes of it
-        if self.has_enough(kept) or (is_short and n_asked <= ranking.n_listed):
+        is_short = n_found < ranking.plan.n_listed  # then this is what the search makes of it
+        if self.has_enough(kept) or (is_short and n_asked <= ranking.plan.n_listed):
             return []
         if settings["deadline"].is_spent:
             settings["deadline"].stop()

@@ -19,7 +19,7 @@ from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.inspection import Inspection
-from sumfit.pipeline.job import Job, check_each, check_texts, jobs_of, raise_errors
+from sumfit.pipeline.job import Job, check_each, check_texts, has_length, jobs_of, raise_errors
 from sumfit.pipeline.options import Options, check_on_error, split_keywords
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
@@ -177,7 +177,7 @@ class Summarizer:
         if isinstance(texts, str):
             return self._one(texts, keywords)
         check_texts(texts)
-        if hasattr(texts, "__len__"):
+        if has_length(texts):
             return list(self.stream(list(texts), **keywords))
         return self.stream(texts, **keywords)
 
@@ -216,7 +216,7 @@ class Summarizer:
         Raises:
             InputError: If ``texts`` has no length: a stream would be read in the thread.
         """
-        if not isinstance(texts, str) and not hasattr(texts, "__len__"):
+        if not isinstance(texts, str) and not has_length(texts):
             check_texts(texts)
             raise InputError(
                 "acall takes a text or a list of texts, was a stream; give parts of it"

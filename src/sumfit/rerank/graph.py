@@ -16,45 +16,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sumfit.dag import DAG
+from sumfit.deadline import Deadline
 from sumfit.errors import ConfigError
 from sumfit.hypothesis import Hypothesis
+from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
 from sumfit.text import PieceClass, Tokenizer
 
-__all__ = ["DEFAULT_WEIGHT", "GraphMBRReranker", "Ranked", "mbr_places"]
+__all__ = ["DEFAULT_WEIGHT", "GraphMBRReranker", "mbr_places"]
 
 DEFAULT_WEIGHT = 100.0
 _CANDIDATES = 24
 _AFTER_BEST = 128
-
-
-class Ranked(NamedTuple):
-    """An order of hypotheses, and what it was made from.
-
-    Attributes:
-        order: Their places, the best at the front.
-        expected_f1: ``(N,)`` expected F1 of each with what the graph says; ``None`` where the
-            order was made from something else.
-    """
-
-    order: Sequence[int]
-    expected_f1: npt.NDArray[np.float64] | None = None
-
-    def f1(self, place: int) -> float:
-        """Take the expected F1 of one hypothesis.
-
-        Args:
-            place: Its place.
-
-        Returns:
-            The F1; NaN if there is none.
-        """
-        return math.nan if self.expected_f1 is None else float(self.expected_f1[place])
 
 
 def mbr_places(
@@ -75,7 +52,7 @@ def mbr_places(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GraphMBRReranker:
+class GraphMBRReranker(Chooser):
     """Reranks by expected overlap with everything that the graph says.
 
     Attributes:
@@ -138,6 +115,24 @@ class GraphMBRReranker:
     def name(self) -> str:
         """``"mbr"``."""
         return "mbr"
+
+    @property
+    def plan(self) -> ListPlan:
+        """A list for the graph's order; no texts."""
+        return ListPlan(n_listed=self.n_candidates, after_best=self.after_best)
+
+    def rank_found(self, text: TextRead, found: Sequence[Hypothesis], deadline: Deadline) -> Ranked:
+        """Order hypotheses as `ranked` does.
+
+        Args:
+            text: The text with its graph.
+            found: Hypotheses, best score first.
+            deadline: Not looked at; the order takes next to no time.
+
+        Returns:
+            The order, and the expected F1 of each.
+        """
+        return self.ranked(text.dag, found)
 
     def rank(self, dag: DAG, nbest: Sequence[Hypothesis]) -> tuple[int, ...]:
         """Order the hypotheses of a graph, best first; equal ones keep their order.

@@ -19,17 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit._version import __version__
+from sumfit.deadline import Deadline
 from sumfit.errors import (
     ConfigError,
     IncompatibleModelError,
     ModelFormatError,
     ModelNotFoundError,
 )
-from sumfit.hypothesis import Candidate
+from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.models.config import FORMAT
 from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.models.reranker_config import RERANKER_FORMAT, RerankerShape, reader_file
 from sumfit.models.session import open_session
+from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead, keeps_order, n_competing
 from sumfit.rerank.features import FEATURES, ListNumbers, candidate_features
 from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.phrases import Phrases
@@ -86,7 +88,7 @@ class RerankerConfig:
         return bool(self.after_best or shape.order_weight or shape.n_features or self.f1_weight)
 
 
-class NeuralReranker:
+class NeuralReranker(Chooser):
     """Orders candidates by a trained network; safe to use from several threads."""
 
     def __init__(self, path: str | os.PathLike[str], *, n_threads: int = 1) -> None:
@@ -134,6 +136,14 @@ class NeuralReranker:
     def n_candidates(self) -> int:
         """How long a list it was trained with."""
         return self.config.architecture.n_candidates
+
+    @property
+    def plan(self) -> ListPlan:
+        """The list it was trained with: the search's own, or one that the graph orders."""
+        config = self.config
+        if not config.reads_graph:
+            return ListPlan(self.n_candidates)
+        return ListPlan(self.n_candidates, config.n_listed, config.after_best or None)
 
     def check_model(self, *, tokenizer_sha256: str, name: str) -> None:
         """Raise unless a summarizer has the reranker's tokenizer.
@@ -189,6 +199,39 @@ class NeuralReranker:
             n_candidates=config.n_listed,
             after_best=config.after_best or None,
         )
+
+    def rank_found(self, text: TextRead, found: Sequence[Hypothesis], deadline: Deadline) -> Ranked:
+        """Order hypotheses as `lister` says.
+
+        Args:
+            text: The text with its graph.
+            found: Hypotheses, best score first.
+            deadline: Not looked at; the order takes next to no time.
+
+        Returns:
+            The order, and the expected F1 of each.
+        """
+        lister = self.lister(text.tokenizer) or Chooser()
+        return lister.rank_found(text, found, deadline)
+
+    def rank_texts(
+        self, text: TextRead, candidates: Sequence[Candidate], deadline: Deadline
+    ) -> Ranked:
+        """Order candidates as `order` does; those beyond its list stay behind it.
+
+        Args:
+            text: The text.
+            candidates: Candidates, in the order of `rank_found`.
+            deadline: Once it is over, the candidates keep their order.
+
+        Returns:
+            The order.
+        """
+        if keeps_order(candidates, deadline):
+            return Ranked(range(len(candidates)))
+        n_read = n_competing(candidates, self.n_candidates)
+        order = self.order(text.source, candidates[:n_read])
+        return Ranked([*order, *range(n_read, len(candidates))])
 
     def order(self, source_text: str, candidates: Sequence[Candidate]) -> tuple[int, ...]:
         """Order the candidates, best first.

@@ -228,6 +228,11 @@ class ModelDirectory:
         return self.config.max_source - (N_CONTROLS if self.config.has_controls else 0)
 
     @property
+    def own_reranker_path(self) -> Path:
+        """Where in its directory the model's own reranker would lie."""
+        return self.path / RERANKER
+
+    @property
     def own_reranker(self) -> Path | None:
         """Directory of the reranker that the model brings along; ``None`` if it brings none."""
         return self.files.folder(RERANKER)

@@ -8,11 +8,12 @@ the library's own default holds.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sumfit.pipeline.options import Options as LibraryOptions
+from sumfit.rerank import RERANKERS
 
 __all__ = [
     "LENGTH_FIELDS",
@@ -38,6 +39,10 @@ InputKind = Literal[
 ]
 Style = Literal["auto", "news", "commit", "title", "subject", "synopsis", "plain"]
 Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
+if TYPE_CHECKING:
+    RerankerName = str
+else:
+    RerankerName = Literal[tuple(RERANKERS)]  # no directories: these are the server's
 
 _DEFAULT: Any = LibraryOptions()
 
@@ -93,11 +98,10 @@ class Options(Strict):
     near_doubles: bool | None = Field(
         None, description="allow alternatives that differ in case, marks or one word alone"
     )
-    rerank: Literal["auto", "none", "mbr", "neural"] | None = Field(
+    rerank: RerankerName | None = Field(
         _DEFAULT.rerank,
-        description="what chooses among the candidates: the model's scorer (`auto`), the graph's "
-        "probability alone (`none`), expected overlap with all that the graph would say (`mbr`), "
-        "or the model's own reranker (`neural`)",
+        description="what chooses among the candidates: "
+        + ", ".join(f"`{name}` ({row.about})" for name, row in RERANKERS.items()),
     )
     style: Style | None = Field(
         _DEFAULT.style,

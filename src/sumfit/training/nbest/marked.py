@@ -27,7 +27,7 @@ from sumfit.training.nbest.lists import FORMAT, ListMeta, Lists, part_path, writ
 __all__ = ["LENGTH_REWARD", "MarkReport", "MarkedText", "read_marked", "write_marked_lists"]
 
 LENGTH_REWARD = 0.2
-"""Nats that the choice among candidates adds for each character (`sumfit.pipeline.choosing`)."""
+"""Nats that the choice among candidates adds for each character (`sumfit.rerank.scorer`)."""
 
 
 @dataclass(frozen=True, slots=True)

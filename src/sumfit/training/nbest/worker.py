@@ -26,6 +26,7 @@ from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.results import case_of
 from sumfit.pipeline.search import GraphSearch, source_length
+from sumfit.rerank.chooser import ListPlan, TextRead
 from sumfit.rerank.graph import GraphMBRReranker
 from sumfit.rerank.mbr import pairwise_gains
 from sumfit.runtime.directory import ModelDirectory
@@ -130,6 +131,14 @@ def request_of(spec: NbestSpec, limit: int) -> LengthRequest:
     return resolve_budget(**keywords)
 
 
+class _Lister(GraphMBRReranker):
+    """The expected F1 of each candidate, for a list as long as it is wanted."""
+
+    @property
+    def plan(self) -> ListPlan:
+        return ListPlan(self.n_candidates, self.n_candidates, self.after_best)
+
+
 class Worker:
     """Searches and measures, text by text."""
 
@@ -154,7 +163,7 @@ class Worker:
         wanted = Options(bonus=0.0 if spec.bonus is None and spec.is_exact else spec.bonus)
         self.bonus = length_bonus(wanted, self.model.config, spec.unit)
         # Without a weight the list keeps the order of the search.
-        self._lister = GraphMBRReranker.of(
+        self._lister = _Lister.of(
             self.model.tokenizer,
             weight=0.0,
             n_candidates=spec.n_best,
@@ -197,16 +206,15 @@ class Worker:
             surface=Surface(item.text),
         )
         longest = source_length(item.text, request, self.model.tokenizer)
-        lister = self._lister
+        lister, deadline = self._lister, Deadline()
+        text = TextRead(dag, self.model.tokenizer, item.text)
         return search.find(
             request,
             longest=longest,
             bonus=self.bonus,
             n_wanted=lister.n_candidates,
-            deadline=Deadline(),
-            ranking=Ranking(
-                lister.n_candidates, lister.after_best, lister.ranked, lister.n_candidates
-            ),
+            deadline=deadline,
+            ranking=Ranking(lister, text, deadline),
         )
 
     def _row(self, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:

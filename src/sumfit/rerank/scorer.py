@@ -1,0 +1,131 @@
+"""The default way to choose a summary: the model's scorer reads the candidates of the exact search.
+
+Owns how many candidates are listed, and what their scores are added up from. Does not own the
+scorer (`sumfit.runtime.scorer`), when it is used (`sumfit.pipeline.reranking`), the search, or the
+check of a candidate against its source (`sumfit.truth`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sumfit.deadline import Deadline
+from sumfit.hypothesis import Candidate, Hypothesis
+from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
+from sumfit.runtime.scorer import Scorer
+from sumfit.truth import rank_by_support
+
+__all__ = ["ChoiceWeights", "ScorerChooser"]
+
+_LISTED = 16  # candidates that the search lists and the scorer reads
+_CHECKED = 6  # the best of them, whose texts are held against the source
+_AFTER_BEST = 64  # expansions that the list may cost once the best is certain
+_AT_ONCE = 32  # candidates that are read between two looks at the clock
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceWeights:
+    """What a candidate's parts weigh, in nats; tuned on marked validation texts.
+
+    Attributes:
+        graph: Weight of the graph's own log-probability.
+        length: Nats for each character, so that a short text does not win by being short.
+        support: Weight of the penalty for what the source does not say.
+        label: What a label at the beginning costs that the source does not have ("net: ...").
+    """
+
+    graph: float = 0.3
+    length: float = 0.2
+    support: float = 1.5
+    label: float = 4.0
+
+
+class ScorerChooser(Chooser):
+    """Orders candidates by the scorer and by what the source supports."""
+
+    def __init__(self, scorer: Scorer, weights: ChoiceWeights | None = None) -> None:
+        """Store the scorer.
+
+        Args:
+            scorer: The model's scorer.
+            weights: What a candidate's parts weigh.
+        """
+        self._scorer = scorer
+        self._weights = weights or ChoiceWeights()
+
+    @property
+    def name(self) -> str:
+        """``"scorer"``."""
+        return "scorer"
+
+    @property
+    def plan(self) -> ListPlan:
+        """A list for the scorer, of which the best are held against the source."""
+        return ListPlan(_CHECKED, _LISTED, _AFTER_BEST, n_judged=_CHECKED)
+
+    def rank_found(self, text: TextRead, found: Sequence[Hypothesis], deadline: Deadline) -> Ranked:
+        """Order hypotheses by the scorer.
+
+        Args:
+            text: The text.
+            found: Hypotheses of its graph.
+            deadline: Once it is over, the scorer reads no more; what it has not read comes last.
+
+        Returns:
+            The order.
+        """
+        new = [one for one in found if one.words not in text.noted]
+        for begin in range(0, len(new), _AT_ONCE):
+            if deadline.is_over:
+                deadline.stop()
+                break
+            self._score(text, new[begin : begin + _AT_ONCE])
+        totals = [text.noted.get(one.words, -math.inf) for one in found]
+        return Ranked(sorted(range(len(found)), key=lambda place: -totals[place]))
+
+    def rank_texts(
+        self, text: TextRead, candidates: Sequence[Candidate], deadline: Deadline
+    ) -> Ranked:
+        """Order candidates by the scorer and what their source supports.
+
+        Args:
+            text: The text.
+            candidates: Candidates, in the scorer's order.
+            deadline: Once it is over, no more are read.
+
+        Returns:
+            The order, with the score of each that there was time for; but the first is none of
+            those that were listed only because the caller asked for many.
+        """
+        scores: dict[int, float] = {}
+        for begin in range(0, len(candidates), _AT_ONCE):
+            if deadline.is_over:
+                deadline.stop()
+                break
+            places = [
+                place
+                for place, one in enumerate(candidates[begin : begin + _AT_ONCE], begin)
+                if one.hypothesis.words in text.noted
+            ]
+            texts = [candidates[place].text for place in places]
+            for place, penalty in zip(places, rank_by_support(text.source, texts), strict=True):
+                noted = text.noted[candidates[place].hypothesis.words]
+                scores[place] = noted - self._weights.support * penalty
+        if not scores:
+            return Ranked(range(len(candidates)))
+        first = min(scores, key=lambda place: (candidates[place].is_extra, -scores[place]))
+        rest = sorted(scores.keys() - {first}, key=lambda place: (-scores[place], place))
+        unread = [place for place in range(len(candidates)) if place not in scores]
+        return Ranked([first, *rest, *unread], choice_scores=scores)
+
+    def _score(self, text: TextRead, new: Sequence[Hypothesis]) -> None:
+        assert text.memory is not None
+        logp = self._scorer.score(text.memory, [one.words for one in new], text.word_ids)
+        weights = self._weights
+        for one, own in zip(new, logp.tolist(), strict=True):
+            string = text.tokenizer.decode(one.words)
+            total = own + weights.graph * one.log_prob + weights.length * len(string)
+            total -= 0.0 if text.surface.has_labels(string) else weights.label
+            text.noted[one.words] = total
