@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,13 @@ import pytest
 from sumfit import Summarizer, Summary
 from sumfit.serving.options import ServerOptions
 from sumfit.serving.server import make_server
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
 
 
 @dataclass
@@ -121,3 +129,40 @@ def slow() -> Iterator[SlowSummarizer]:
     summarizer = SlowSummarizer()
     yield summarizer
     summarizer.release.set()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright import sync_api
+
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, browser: Any, live_url: str) -> Iterator[Any]:
+    """The page, which may say nothing in the console and ask nothing of anybody else."""
+    width, height = SIZES[getattr(request, "param", "desktop")]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.problems = []
+    page.hosts = set()
+    page.on("console", lambda message: page.problems.append(message.text))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("dialog", lambda dialog: page.problems.append("dialog"))
+    page.on("request", lambda sent: page.hosts.add(sent.url.split("/")[2]))
+    page.goto(live_url)
+    page.wait_for_selector("#preset optgroup", state="attached")
+    yield page
+    assert page.problems == []
+    assert page.hosts == {live_url.split("/")[2]}  # nothing from anywhere else
+    context.close()
+
+
+def paste(page: Any, text: str) -> None:
+    page.get_by_label("Your text").fill(text)
+    page.wait_for_selector("#summary:not(.empty)")
