@@ -1,27 +1,28 @@
 """How time grows with the length of a text: every function that reads one, on hostile shapes.
 
-    python benchmarks/input_growth.py [--readers NAME ...] [--shapes NAME ...] [--least 1000]
-                                      [--each 4] [--most 1000000] [--json FILE]
+    python benchmarks/input_growth.py [--readers NAME ...] [--shapes NAME ...] [--minutes 10]
+                                      [--least 1000] [--most 1024000] [--json FILE]
 
-With ``--each 4`` every reader gets four of the shapes, the next reader the next four: all shapes in
-a few minutes. Each shape is doubled from ``--least`` to ``--most`` characters. Times below the
-noise floor of 2 ms say nothing and are left out; through the others a line is laid in logarithms,
-whose slope is the exponent: 1 is linear, 2 grows with the square. Prints the greatest exponent of
-each reader with its shape, and exits with 1 if any is above 1.2 and the longest text also takes
-more than 20 ms, so that a hash table that falls out of a cache is no finding. Processor time, the
-least of three repetitions up to 0.1 s; a reader that takes more than 5 s is stopped there, and what
-it took is in its exponent.
+Every reader gets every shape, from ``--least`` characters on four times as many each time. With
+more than 64,000 those come first whose time seems to grow too fast, and then those that take least,
+up to ``--most`` or until the minutes of the processor are over; how far all came is printed. Times
+below the noise floor of 2 ms say nothing and are left out; through the others a line is laid in
+logarithms, whose slope is the exponent: 1 is linear, 2 grows with the square. Prints the greatest
+exponent of each reader with its shape, and exits with 1 if any is above 1.2 and the longest text
+also takes more than 20 ms, so that a hash table that falls out of a cache is no finding. What looks
+like a finding is measured three times, and the least counts. A reader that takes more than 5 s is
+stopped there, and what it took is in its exponent.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,9 +52,11 @@ MOST_EXPONENT = 1.2
 FLOOR_S = 0.002
 LEAST_HARM_S = 0.02
 _FEWEST = 3  # times above the floor that a line is laid through
-_REPEAT_S = 0.1
-_REPEATS = 3
+_REPEATS = 3  # measurements of what looks like a finding
+_SUSPECT = 1.1  # exponent from which on a line comes first
 _STOP_S = 5.0
+_TIMES = 4  # as long as the text before
+_BROAD = 64_000  # characters up to which everything is measured, whatever it takes
 _LEAD = "The council said on Monday that the old bridge will close for six weeks."
 _SUMMARY = "Old bridge to close for 6 weeks, Mayor Smith says; Oslo's ferry helps."
 
@@ -179,38 +182,65 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
-def timed(
-    read: Reader,
-    shape: Callable[[int], str],
-    sizes: Sequence[int],
-    clock: Callable[[], float] = time.process_time,
-) -> Line:
-    """Time a reader on ever longer texts of a shape.
+class Growing:
+    """Times of one reader on ever longer texts of a shape."""
 
-    Args:
-        read: The reader.
-        shape: Makes the text of so many characters.
-        sizes: Numbers of characters, ascending.
-        clock: Tells the time.
+    def __init__(
+        self,
+        read: Reader,
+        shape: Callable[[int], str],
+        clock: Callable[[], float] = time.process_time,
+    ) -> None:
+        """Measure nothing yet.
 
-    Returns:
-        The times, as far as they got.
-    """
-    read(shape(sizes[0]))  # what is made once
-    seconds: list[float] = []
-    for n in sizes:
-        text, least = shape(n), math.inf
-        for _ in range(_REPEATS):
-            started = clock()
-            read(text)
-            least = min(least, clock() - started)
-            if not FLOOR_S < least < _REPEAT_S:
+        Args:
+            read: The reader.
+            shape: Makes the text of so many characters.
+            clock: Tells the time.
+        """
+        self._read, self._shape, self._clock = read, shape, clock
+        self._seconds: dict[int, float] = {}
+
+    @property
+    def line(self) -> Line:
+        """What was measured so far."""
+        sizes, seconds = tuple(self._seconds), tuple(self._seconds.values())
+        return Line(exponent(sizes, seconds), sizes, seconds)
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Less for what is to be measured first: what grows too fast, then what takes little."""
+        line = self.line
+        return not line.exponent > _SUSPECT, line.seconds[-1]
+
+    def measure(self, n_chars: int) -> None:
+        """Read a text of so many characters, unless a shorter one took too long.
+
+        Args:
+            n_chars: The characters; measured before, the lesser time counts.
+        """
+        if not self._seconds:
+            self._read(self._shape(n_chars))  # what is made once
+        elif n_chars not in self._seconds and self.line.seconds[-1] > _STOP_S:
+            return
+        text = self._shape(n_chars)
+        started = self._clock()
+        self._read(text)
+        took = self._clock() - started
+        self._seconds[n_chars] = min(took, self._seconds.get(n_chars, math.inf))
+
+    def settle(self) -> Line:
+        """Measure a finding again, in case that something else took the time.
+
+        Returns:
+            What is left of it.
+        """
+        for _ in range(_REPEATS - 1):
+            if not self.line.is_fault:
                 break
-        seconds.append(least)
-        if least > _STOP_S:
-            break
-    done = tuple(sizes[: len(seconds)])
-    return Line(exponent(done, seconds), done, tuple(seconds))
+            for n_chars in list(self._seconds):
+                self.measure(n_chars)
+        return self.line
 
 
 def readers() -> dict[str, Reader]:
@@ -324,7 +354,7 @@ def pipeline_readers() -> dict[str, Reader]:
 
 
 def sizes_between(least: int, most: int) -> list[int]:
-    """Doublings from the least on, up to the most.
+    """The least and four times as many each time, up to the most.
 
     Args:
         least: Characters of the first text.
@@ -333,32 +363,40 @@ def sizes_between(least: int, most: int) -> list[int]:
     Returns:
         Numbers of characters, at least one.
     """
-    doublings = int(math.log2(max(1.0, most / least)) + 1e-9)
-    return [least << i for i in range(doublings + 1)]
+    sizes = [least]
+    while sizes[-1] * _TIMES <= most:
+        sizes.append(sizes[-1] * _TIMES)
+    return sizes
 
 
 def measured(
     chosen: Mapping[str, Reader],
     shapes: Mapping[str, Callable[[int], str]],
     sizes: Sequence[int],
-    *,
-    each: int | None = None,
-) -> Iterator[tuple[str, dict[str, Line]]]:
-    """Time every reader on every shape, or on some of them, in turn.
+    is_over: Callable[[], bool],
+) -> dict[str, dict[str, Line]]:
+    """Time every reader on every shape, as far as there is time.
 
     Args:
         chosen: Readers by name.
         shapes: Shapes by name.
-        sizes: Numbers of characters.
-        each: Shapes of each reader; the next reader gets those that follow. ``None`` for all.
+        sizes: Numbers of characters, ascending.
+        is_over: Whether no longer texts are to be begun.
 
-    Yields:
-        The name of each reader, and its lines by shape.
+    Returns:
+        The lines of each reader, by shape.
     """
-    in_turn = itertools.cycle(shapes)
-    for name, read in chosen.items():
-        own = list(shapes) if each is None else list(itertools.islice(in_turn, each))
-        yield name, {shape: timed(read, shapes[shape], sizes) for shape in own}
+    growing = {
+        (name, shape): Growing(read, made)
+        for name, read in chosen.items()
+        for shape, made in shapes.items()
+    }
+    for n_chars in sizes:
+        for one in sorted(growing.values(), key=lambda one: one.order if n_chars > _BROAD else 0):
+            if n_chars > _BROAD and is_over():
+                break
+            one.measure(n_chars)
+    return {name: {shape: growing[name, shape].settle() for shape in shapes} for name in chosen}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -373,7 +411,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--readers", nargs="*", help="all if left out")
     parser.add_argument("--shapes", nargs="*", choices=list(SHAPES), help="all if left out")
-    parser.add_argument("--each", type=int, help="shapes of each reader in turn; all if left out")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of the processor")
     parser.add_argument("--least", type=int, default=1_000)
     parser.add_argument("--most", type=int, default=1_024_000)
     parser.add_argument("--json", type=Path, help="where to write all times")
@@ -384,13 +422,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no reader {sorted(unknown)[0]!r}; there are {', '.join(chosen)}")
     chosen = {name: read for name, read in chosen.items() if name in (given.readers or chosen)}
     shapes = {name: SHAPES[name] for name in (given.shapes or SHAPES)}
-    if given.each is not None and not 1 <= given.each <= len(shapes):
-        parser.error(f"--each must be from 1 to {len(shapes)}, the shapes, was {given.each}")
     faults, table = 0, {}
+    sizes = sizes_between(given.least, given.most)
+    end = time.process_time() + 60 * given.minutes
+    found = measured(chosen, shapes, sizes, lambda: time.process_time() > end)
     print(f"{'reader':22} {'exponent':>8} {'longest':>9}  shape of the greatest exponent")
-    for name, lines in measured(
-        chosen, shapes, sizes_between(given.least, given.most), each=given.each
-    ):
+    for name, lines in found.items():
         table[name] = {shape: line._asdict() for shape, line in lines.items()}
         bad = [shape for shape, line in lines.items() if line.is_fault]
         faults += len(bad)
@@ -403,8 +440,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(
                 f"    above {MOST_EXPONENT}: {shape}: {line.exponent:.2f}, {line.seconds[-1]:.2f} s"
             )
-    n_shapes = given.each or len(shapes)
-    print(f"{len(chosen)} readers, {n_shapes} shapes each: {faults} above {MOST_EXPONENT}")
+    longest = Counter(line.sizes[-1] for lines in found.values() for line in lines.values())
+    for size, count in sorted(longest.items()):
+        print(f"{count:5} lines up to {size:,} characters")
+    print(f"{len(chosen)} readers, {len(shapes)} shapes each: {faults} above {MOST_EXPONENT}")
     if given.json:
         given.json.write_text(json.dumps(table, indent=1), encoding="utf-8")
     return int(faults > 0)

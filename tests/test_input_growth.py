@@ -104,27 +104,45 @@ def test_the_counting_finds_the_square() -> None:
     assert twice > 2.4 * once + 10 * 300
 
 
-@pytest.mark.parametrize("power", [1.0, 2.0, 3.0])
-def test_the_benchmark_finds_the_exponent(power: float) -> None:
+def grown(power: float, sizes: Sequence[int], *, seconds: float) -> input_growth.Growing:
+    """Times of a reader that takes so many seconds for 1,000 characters."""
     clock = Clock()
 
     def read(text: str) -> None:
-        clock.now += 1e-3 * (len(text) / 1000) ** power
+        clock.now += seconds * (len(text) / 1000) ** power
 
-    line = input_growth.timed(read, input_growth.SHAPES["dots"], [8000, 16000, 32000], clock)
+    growing = input_growth.Growing(read, input_growth.SHAPES["dots"], clock)
+    for size in sizes:
+        growing.measure(size)
+    return growing
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.0])
+def test_the_benchmark_finds_the_exponent(power: float) -> None:
+    line = grown(power, [8000, 16000, 32000], seconds=1e-3).settle()
     assert line.exponent == pytest.approx(power)
     assert line.is_fault == (power > 1)
 
 
 def test_the_benchmark_leaves_out_times_below_the_floor_and_stops_when_it_is_too_slow() -> None:
     assert math.isnan(input_growth.exponent([1, 2, 4], [0.0, 0.001, 0.5]))
-    clock = Clock()
+    line = grown(2.0, [1000, 4000, 16000, 64000], seconds=1.0).line
+    assert line.sizes == (1000, 4000)
+
+
+def test_what_the_machine_did_meanwhile_is_no_finding() -> None:
+    clock, n_reads = Clock(), 0
 
     def read(text: str) -> None:
-        clock.now += 1e-6 * len(text) ** 2
+        nonlocal n_reads
+        n_reads += 1
+        clock.now += 1e-6 * len(text) * (9 if n_reads == 4 else 1)
 
-    line = input_growth.timed(read, input_growth.SHAPES["dots"], [1000, 4000, 16000, 64000], clock)
-    assert line.sizes == (1000, 4000)
+    growing = input_growth.Growing(read, input_growth.SHAPES["dots"], clock)
+    for size in (8000, 16000, 32000):
+        growing.measure(size)
+    assert growing.line.is_fault
+    assert growing.settle().exponent == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", list(input_growth.SHAPES))
@@ -133,28 +151,55 @@ def test_shapes_have_about_the_length_that_is_asked_for(name: str) -> None:
     assert 500 <= len(text) <= 1200
 
 
-def test_with_some_shapes_for_each_reader_all_have_their_turn() -> None:
-    shapes = {name: input_growth.SHAPES[name] for name in ("dots", "digits", "prose")}
-    chosen = {name: len for name in "abc"}
-    found = dict(input_growth.measured(chosen, shapes, [10, 20], each=2))
-    assert [list(lines) for lines in found.values()] == [
-        ["dots", "digits"],
-        ["prose", "dots"],
-        ["digits", "prose"],
-    ]
-    whole = dict(input_growth.measured(chosen, shapes, [10, 20]))
-    assert all(list(lines) == list(shapes) for lines in whole.values())
+def test_long_texts_are_for_what_grows_fast_and_then_for_what_takes_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(input_growth, "FLOOR_S", 0.0)
+    monkeypatch.setattr(input_growth, "_BROAD", 64)
+    clock, order = Clock(), []
+    monkeypatch.setattr(input_growth.Growing.__init__, "__defaults__", (clock,))
+
+    def reader(name: str, power: float, seconds: float) -> Callable[[str], None]:
+        def read(text: str) -> None:
+            order.append((name, len(text)))
+            clock.now += seconds * len(text) ** power
+
+        return read
+
+    chosen = {
+        "slow": reader("slow", 1.0, 1e-3),
+        "quick": reader("quick", 1.0, 1e-4),
+        "square": reader("square", 2.0, 1e-3),
+    }
+    shapes = {"dots": input_growth.SHAPES["dots"]}
+    sizes = input_growth.sizes_between(4, 1100)
+    assert sizes == [4, 16, 64, 256, 1024]
+    n_left = 5  # the square one was stopped, and takes none
+
+    def is_over() -> bool:
+        nonlocal n_left
+        n_left -= 1
+        return n_left < 0
+
+    monkeypatch.setattr(input_growth, "_REPEATS", 1)
+    found = input_growth.measured(chosen, shapes, sizes, is_over)
+    assert [one for one in order if one[1] > 64] == [
+        ("square", 256), ("quick", 256), ("slow", 256), ("quick", 1024),
+    ]  # fmt: skip
+    assert {name: lines["dots"].sizes[-1] for name, lines in found.items()} == {
+        "slow": 256, "quick": 1024, "square": 256,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("power", "status"), [(1, 0), (2, 1)])
 def test_the_benchmark_fails_where_something_grows_too_fast(
     power: int, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def lines(*_: object, **__: object) -> Sequence[tuple[str, dict[str, input_growth.Line]]]:
+    def lines(*_: object) -> dict[str, dict[str, input_growth.Line]]:
         sizes = (1000, 2000, 4000)
         seconds = tuple((n / 1000) ** power * 0.1 for n in sizes)
         line = input_growth.Line(input_growth.exponent(sizes, seconds), sizes, seconds)
-        return [("reader", {"dots": line})]
+        return {"reader": {"dots": line}}
 
     monkeypatch.setattr(input_growth, "readers", lambda: {"reader": len})
     monkeypatch.setattr(input_growth, "pipeline_readers", dict)
