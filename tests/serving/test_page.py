@@ -332,12 +332,32 @@ def test_a_phone_shows_the_whole_subject_of_a_commit(page: Any, width: int) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("page", ["phone"], indirect=True)
-def test_a_phone_shows_the_summary_without_scrolling(page: Any) -> None:
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 568)])
+def test_a_phone_shows_the_summary_of_a_sample(page: Any, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
     page.get_by_role("button", name="Commit").click()
     page.wait_for_selector("#summary:not(.empty)")
     box = page.locator("#summary").bounding_box()
-    assert box["y"] + box["height"] <= SIZES["phone"][1]
+    assert 0 <= box["y"] <= box["y"] + box["height"] <= height
+    if height > 800:
+        assert page.evaluate("scrollY") == 0
+
+
+def test_the_choices_stay_beside_their_text(page: Any) -> None:
+    """However long the summary and its alternatives are, the text box does not grow with them."""
+    paste(page, TEXT)
+    page.get_by_label("Limit", exact=True).fill("300")
+    page.wait_for_selector("#summary-card[aria-busy=false]")
+    change_replies(page, lambda line: line.update(text="many words " * 80))
+    page.get_by_label("Limit", exact=True).fill("299")
+    page.locator("#summary", has_text="many words many words").wait_for()
+    assert page.locator("#summary-card").bounding_box()["height"] > 900
+    box = page.get_by_label("Capitals").bounding_box()
+    assert box["y"] + box["height"] < SIZES["desktop"][1]
+    page.get_by_label("Your text").fill(f"{TEXT} " * 100)
+    page.wait_for_selector("#summary-card[aria-busy=false]")
+    box = page.get_by_label("Capitals").bounding_box()
+    assert box["y"] + box["height"] < SIZES["desktop"][1]
 
 
 @pytest.mark.parametrize("page", ["phone"], indirect=True)

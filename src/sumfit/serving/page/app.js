@@ -360,7 +360,11 @@ function listen() {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = name;
-    button.addEventListener("click", () => { ui.source.value = text; onText({ inputType: "insertFromPaste" }); });
+    button.addEventListener("click", () => {
+      ui.source.value = text;
+      onText({ inputType: "insertFromPaste" });
+      ui.summary.scrollIntoView({ block: "nearest" }); // a small screen ends above it
+    });
     return button;
   }));
 }
