@@ -19,8 +19,8 @@ ENV PATH=/opt/sumfit/bin:$PATH \
     NUMBA_CACHE_DIR=/var/cache/sumfit \
     OMP_NUM_THREADS=1
 USER 10001
-# Compiles the kernels once, so that a container answers within seconds of its start.
-RUN sumfit "The harbour wall, built after the storm of 1953, will be raised by a metre." --max-chars 40
+# Compiles the search once, so that a container on such a processor answers within seconds of its start.
+RUN sumfit warmup
 EXPOSE 8077
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8077/readyz', timeout=4)"]

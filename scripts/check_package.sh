@@ -23,9 +23,7 @@ for artifact in "$wheel" "$sdist"; do
   venv=$work/$(basename "$artifact").venv
   "$python" -m venv "$venv"
   "$venv/bin/pip" install --quiet "$artifact"
-  mebibytes=$(du -sm "$venv" | cut -f1)
-  echo "core environment: $mebibytes MiB"
-  [ "$mebibytes" -lt 530 ] || { du -sm "$venv"/lib/python*/site-packages/* | sort -n | tail >&2; exit 1; }
+  "$venv/bin/python" scripts/environment_size.py --limit 480
   "$venv/bin/pip" install --quiet "$artifact[serve]"
   cd "$work" # away from the sources, so that only what was installed can be imported
   "$venv/bin/sumfit" --version
@@ -54,4 +52,24 @@ PY
   echo "$(basename "$artifact"): $summary"
   cd - >/dev/null
 done
+
+# What docker/cpu.Dockerfile does with the wheel, as far as it goes without an engine: its start
+# command and its health check, on a free port.
+bin=$work/$(basename "$wheel").venv/bin
+port=$("$bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+"$bin/sumfit" warmup
+if [ -n "${SUMFIT_CHECK_MODEL:-}" ]; then set -- --model "$SUMFIT_CHECK_MODEL"; else set --; fi
+"$bin/sumfit" serve --port "$port" "$@" 2>"$work/serve.log" &
+server=$!
+trap 'kill "$server" 2>/dev/null || true' EXIT
+health=$(sed -n 's/^ *CMD \["python", "-c", "\(.*\)"\]$/\1/p' docker/cpu.Dockerfile | sed "s/8077/$port/")
+tries=0
+until "$bin/python" -c "$health" 2>/dev/null; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 120 ] || { tail -5 "$work/serve.log" >&2; exit 1; }
+  sleep 1
+done
+kill "$server"
+wait "$server" || [ $? -eq 143 ]
+echo "the server is healthy"
 echo "packages are good"
