@@ -4,7 +4,8 @@
 
 Sums the files of sumfit and of all that it needs, as their packages list them, byte code included;
 pip and setuptools, which an environment has anyway, are left out. What several dependencies need
-counts for the first of them, unless sumfit itself does. With ``--limit``, more than that many MiB are an error.
+counts for the first of them, unless sumfit itself needs it. With ``--limit``, more than that many
+MiB are an error.
 """
 
 from __future__ import annotations
