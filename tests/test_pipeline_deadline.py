@@ -238,7 +238,7 @@ def test_the_verdicts_on_alternatives_end_with_the_time(
     whole = fit(texts[0], **keywords)
     assert len(whole.alternatives) > 5
 
-    def judge(text: str, source: object) -> Support:
+    def judge(text: str, source: object, **_: object) -> Support:
         clock.now += 400.0
         return Support()
 
@@ -312,6 +312,28 @@ def test_more_of_a_page_is_cleaned_until_enough_is_left_of_it(fit: Summarizer) -
     assert summary.cleaned == ("html",)
     assert summary.source_selected is not None
     assert summary.source_selected.of_sentences > 2000
+
+
+@pytest.mark.parametrize(("limit_s", "n_chars"), [(None, 400_000), (1.0, 400_000), (0.1, 0)])
+def test_a_whole_text_is_judged_where_there_is_time_for_it(
+    fit: Summarizer,
+    texts: tuple[str, ...],
+    limit_s: float | None,
+    n_chars: int,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged: list[int] = []
+
+    def verdict(source: str, text: str) -> Support:
+        judged.append(len(source))
+        return Support(names=("Nobody",))
+
+    monkeypatch.setattr(faithfulness, "support", verdict)
+    long = f"{' '.join(texts)} " * (405_000 // len(" ".join(texts)))
+    fit(long, max_chars=40, rerank=None, time_limit_s=limit_s)
+    assert max(judged) >= n_chars
+    assert n_chars or max(judged) <= 40_000
 
 
 LONG_WAYS: list[dict[str, Any]] = [

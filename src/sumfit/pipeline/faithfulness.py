@@ -18,21 +18,26 @@ from sumfit.truth import Support, support
 __all__ = ["faithful_first", "support_of"]
 
 _MOST_JUDGED = 2_000_000  # characters of a source that is judged whole
+_JUDGED_PER_S = 500_000  # the same for each second of a time limit, a fifth of which it takes
 
 
-def support_of(text: str, source: Source) -> Support:
+def support_of(text: str, source: Source, *, time_limit_s: float | None = None) -> Support:
     """Judge a text by what the model read; by more of a long source where that lacks something.
 
     Args:
         text: The text.
         source: Its source.
+        time_limit_s: Of a long source, no more than can be judged in a part of it.
 
     Returns:
         What speaks against the text, of the part of the source for which that is least.
     """
     found = support(source.read, text)
     parts = [source.head] if source.head != source.read else []
-    if not source.is_whole and len(source.given) <= _MOST_JUDGED:
+    most = _MOST_JUDGED
+    if time_limit_s is not None:
+        most = min(most, int(_JUDGED_PER_S * time_limit_s))
+    if not source.is_whole and len(source.given) <= most:
         parts.append(source.text)
     for part in parts:
         if found.supported:

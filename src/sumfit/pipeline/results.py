@@ -195,7 +195,7 @@ class ResultMaker:
             The verdict.
         """
         assert self.source is not None
-        return support_of(text, self.source)
+        return support_of(text, self.source, time_limit_s=self.options.time_limit_s)
 
     def failed(self, error: SumfitError, request: LengthRequest | None = None) -> Summary:
         """A summary without text that says why.
