@@ -24,14 +24,46 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core import event
 
 from sumfit import compilation
 
-__all__ = ["ENTRY", "HOT", "INNER", "MAKER", "cache_base", "cache_key", "njit"]
+__all__ = [
+    "ENTRY",
+    "HOT",
+    "INNER",
+    "MAKER",
+    "BoolArray",
+    "Float32Array",
+    "Float64Array",
+    "Int",
+    "Int32Array",
+    "Int64Array",
+    "UInt8Array",
+    "UInt32Array",
+    "UInt64Array",
+    "cache_base",
+    "cache_key",
+    "njit",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Int = int | np.integer[Any]
+"""A whole number of a loop that callers make in its width, as ``np.int64(0)``."""
+BoolArray = npt.NDArray[np.bool_]
+Float32Array = npt.NDArray[np.float32]
+Float64Array = npt.NDArray[np.float64]
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+UInt8Array = npt.NDArray[np.uint8]
+UInt32Array = npt.NDArray[np.uint32]
+UInt64Array = npt.NDArray[np.uint64]
 
 _IMPORT = re.compile(r"^from sumfit\.((?:\w+\.)*kernels)(?:\.(\w+))? import (.+)$", re.MULTILINE)
 
@@ -64,6 +96,10 @@ _register: Any = event.register
 _register("numba:compile", _Watch())
 
 
+@overload
+def njit(function: F) -> F: ...
+@overload
+def njit(**options: Any) -> Callable[[F], F]: ...
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile as `numba.njit` does, with the cache in its own place.
 
@@ -75,7 +111,11 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         The compiled function, or a decorator.
     """
     if function is None:
-        return lambda given: njit(given, **options)
+        return lambda given: _compiled(given, options)
+    return _compiled(function, options)
+
+
+def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     module = function.__module__.removeprefix("sumfit.")
     config: Any = numba.config
     before = config.CACHE_DIR

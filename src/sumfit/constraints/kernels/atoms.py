@@ -5,7 +5,7 @@ Owns the UTF-8 automaton, the growth of the open atom and whether it is a word t
 
 from __future__ import annotations
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Int64Array, njit
 from sumfit.constraints.kernels.lexicon import is_word, narrow
 from sumfit.constraints.kernels.state import (
     DEPTH,
@@ -27,13 +27,14 @@ from sumfit.constraints.kernels.state import (
     SOURCE_LOW,
     SPECIAL,
     UTF8,
+    Rules,
 )
 
 __all__ = ["decode_piece", "extend", "known_as"]
 
 
 @njit(**INNER)
-def _utf8_next(state, byte):  # type: ignore[no-untyped-def]
+def _utf8_next(state: int, byte: int) -> int:
     """Follow one byte; 0 is between characters, -1 is no UTF-8.
 
     1-3: so many continuation bytes to come; 4-7: two or three, the next within a smaller range.
@@ -68,7 +69,7 @@ def _utf8_next(state, byte):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
+def decode_piece(rules: Rules, state: Int64Array, v: int) -> bool:
     """Follow the UTF-8 automaton and the spaces; whether the piece may come here at all."""
     kind = rules.pieces.kind[v]
     begin, end = rules.pieces.body_start[v], rules.pieces.body_start[v + 1]
@@ -89,7 +90,7 @@ def decode_piece(rules, state, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _follow_stutter(rules, state, v, joins):  # type: ignore[no-untyped-def]
+def _follow_stutter(rules: Rules, state: Int64Array, v: int, joins: bool) -> None:
     """Compare the open word, now longer by a piece, with the word before it."""
     begin, end = rules.pieces.fold_start[v], rules.pieces.fold_start[v + 1]
     past = state[PAST_DEPTH]
@@ -102,7 +103,7 @@ def _follow_stutter(rules, state, v, joins):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
+def extend(rules: Rules, state: Int64Array, v: int, joins: bool) -> None:
     """Add a piece to the open word or number, or open one with it."""
     begin, end = rules.pieces.body_start[v], rules.pieces.body_start[v + 1]
     if not joins:
@@ -147,7 +148,7 @@ def extend(rules, state, v, joins):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def known_as(rules, state, kind):  # type: ignore[no-untyped-def]
+def known_as(rules: Rules, state: Int64Array, kind: int) -> int:
     """Return whether the open atom may end here (bit 1) and whether it may go on (bit 2)."""
     words, depth = rules.words, state[DEPTH]
     if state[IS_WILD]:

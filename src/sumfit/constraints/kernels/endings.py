@@ -6,7 +6,7 @@ completely there.
 
 from __future__ import annotations
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Int64Array, njit
 from sumfit.constraints.kernels.state import (
     ANY_BYTE,
     BEFORE_MARK,
@@ -29,6 +29,7 @@ from sumfit.constraints.kernels.state import (
     SET_NOW,
     SPACE,
     UTF8,
+    Rules,
     is_in,
 )
 
@@ -36,7 +37,7 @@ __all__ = ["closes_nothing", "ending_of_symbol", "ending_of_word", "may_end", "m
 
 
 @njit(**INNER)
-def may_end(rules, state):  # type: ignore[no-untyped-def]
+def may_end(rules: Rules, state: Int64Array) -> bool:
     """Return whether an output may end in a state whose last atom may close."""
     if state[UTF8] != 0 or state[IS_BARE]:
         return False
@@ -56,7 +57,7 @@ def may_end(rules, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def ending_of_word(rules, value):  # type: ignore[no-untyped-def]
+def ending_of_word(rules: Rules, value: int) -> int:
     """How a text ends whose last word has this hash: a value of END."""
     if is_in(rules.words.never_last, value):
         return NEEDS_WORD
@@ -64,7 +65,7 @@ def ending_of_word(rules, value):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
+def closes_nothing(pairs: int, change: int) -> bool:
     """Return whether a closing bracket or double mark has no opening one before it."""
     after = pairs + change
     for _ in range(6):
@@ -76,7 +77,7 @@ def closes_nothing(pairs, change):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
+def ending_of_symbol(action: int, before: int) -> int:
     """How a text ends after a symbol, from how it ended before it: values of END."""
     if before == NOTHING or action == KEEP:
         return before
@@ -88,7 +89,7 @@ def ending_of_symbol(action, before):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
+def _may_touch(rules: Rules, state: Int64Array, first: int, second: int) -> bool:
     """Return whether a byte may come right after another one."""
     if first >= 128 or second >= 128 or rules.follows[first, second]:
         return True
@@ -98,7 +99,7 @@ def _may_touch(rules, state, first, second):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def may_stand(rules, before, v):  # type: ignore[no-untyped-def]
+def may_stand(rules: Rules, before: Int64Array, v: int) -> bool:
     """Return whether punctuation and spaces read as they should if a piece comes next."""
     if rules.odd[v]:
         return False

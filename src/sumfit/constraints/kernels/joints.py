@@ -6,7 +6,7 @@ space, and the marks behind it. What may be joined is in `sumfit.constraints.joi
 
 from __future__ import annotations
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Int64Array, njit
 from sumfit.constraints.kernels.state import (
     ANY_ATOM,
     COLON,
@@ -23,6 +23,7 @@ from sumfit.constraints.kernels.state import (
     PAIR_BASE,
     PERIOD,
     WORD,
+    Rules,
     is_in,
 )
 
@@ -30,7 +31,7 @@ __all__ = ["is_joined", "leave_left", "may_join", "may_mark"]
 
 
 @njit(**INNER)
-def leave_left(before, state, starts, joins):  # type: ignore[no-untyped-def]
+def leave_left(before: Int64Array, state: Int64Array, starts: bool, joins: bool) -> None:
     """Remember the word or number that a piece comes behind, if no space parts them."""
     if starts:
         state[LEFT_KIND] = 0
@@ -41,7 +42,7 @@ def leave_left(before, state, starts, joins):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def may_join(rules, state):  # type: ignore[no-untyped-def]
+def may_join(rules: Rules, state: Int64Array) -> bool:
     """Return whether any word or number may begin behind the marks, as far as is known yet."""
     kind = state[LEFT_KIND]
     if kind == 0 or kind == ANY_ATOM or _parts_digits(state):
@@ -50,7 +51,7 @@ def may_join(rules, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def is_joined(rules, state, atom):  # type: ignore[no-untyped-def]
+def is_joined(rules: Rules, state: Int64Array, atom: int) -> bool:
     """Return whether the open word or number may stand behind the marks as it is."""
     kind = state[LEFT_KIND]
     if kind == 0 or kind == ANY_ATOM or state[IS_WILD]:
@@ -62,7 +63,7 @@ def is_joined(rules, state, atom):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def may_mark(rules, v, state):  # type: ignore[no-untyped-def]
+def may_mark(rules: Rules, v: int, state: Int64Array) -> bool:
     """Add a mark behind the last word; whether it may stand there: a clitic may not always."""
     pieces = rules.pieces
     if pieces.kind[v] == FREE:
@@ -82,7 +83,7 @@ def may_mark(rules, v, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _parts_digits(state):  # type: ignore[no-untyped-def]
+def _parts_digits(state: Int64Array) -> bool:
     """Return whether the marks may stand within a number: 10:30, 1,000, 3.5."""
     marks = state[MARKS] - 1  # the hash of one byte
     return state[LEFT_KIND] == NUMBER and (marks == COLON or marks == COMMA or marks == PERIOD)

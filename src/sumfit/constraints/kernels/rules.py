@@ -6,9 +6,11 @@ Owns `step` and the judgement of an atom that closes. The layout of states and r
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, BoolArray, Int64Array, UInt8Array, njit
 from sumfit.constraints.kernels.atoms import decode_piece, extend, known_as
 from sumfit.constraints.kernels.endings import (
     closes_nothing,
@@ -77,6 +79,9 @@ from sumfit.constraints.kernels.state import (
     SYMBOLS,
     UTF8,
     WORD,
+    Phrases,
+    Pieces,
+    Rules,
     is_in,
     start_state,
 )
@@ -84,13 +89,14 @@ from sumfit.constraints.kernels.state import (
 __all__ = ["classify", "is_repeat", "step", "step_once", "step_outside", "step_within"]
 
 # numba compiles a loop again for every constant of Python that it is called with, not for these
-_MARK = np.int64(0)  # an atom that is neither word nor number
-_APART = np.bool_(False)  # does not join the open word
-_NONE = np.int64(-1)  # no piece, no place
+_MARK = cast(int, np.int64(0))  # an atom that is neither word nor number
+_APART = cast(bool, np.bool_(False))  # does not join the open word
+_ZERO = cast(int, np.int64(0))
+_NONE = cast(int, np.int64(-1))  # no piece, no place
 
 
 @njit(**INNER)
-def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-def]
+def _ends_with(phrases: Int64Array, begin: int, end: int, state: Int64Array, value: int) -> bool:
     """Return whether the closed atoms and ``value`` end with the phrase ``phrases[begin:end]``."""
     n = end - begin
     if phrases[end - 1] != value or state[N_ATOMS] < n - 1:
@@ -102,7 +108,7 @@ def _ends_with(phrases, begin, end, state, value):  # type: ignore[no-untyped-de
 
 
 @njit(**INNER)
-def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
+def _repeats_ngram(state: Int64Array, value: int, n: int) -> bool:
     """Return whether the last n atoms, ``value`` being the last, occurred before."""
     closed = state[N_ATOMS]
     for end in range(n - 1, closed):  # an earlier n-gram whose last atom has this index
@@ -119,7 +125,7 @@ def _repeats_ngram(state, value, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _stutters(rules, state, value):  # type: ignore[no-untyped-def]
+def _stutters(rules: Rules, state: Int64Array, value: int) -> bool:
     """Return whether the open word begins with the whole word before it: "Lim limit"."""
     if not state[IS_STUTTER] or state[FOLD_DEPTH] <= state[PAST_DEPTH]:
         return False
@@ -130,7 +136,7 @@ def _stutters(rules, state, value):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
+def _may_close(rules: Rules, state: Int64Array, kind: int, value: int) -> bool:
     """Judge an atom that would close now; set SET_NOW."""
     state[SET_NOW] = state[SET]
     n = state[N_ATOMS]
@@ -157,7 +163,7 @@ def _may_close(rules, state, kind, value):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _may_begin(before):  # type: ignore[no-untyped-def]
+def _may_begin(before: Int64Array) -> bool:
     """Return whether a word may have a capital because of its place alone."""
     last = before[LAST_BYTE]
     if before[N_ATOMS] == 0 or last == ANY_BYTE:
@@ -169,7 +175,7 @@ def _may_begin(before):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _is_vouched_for(rules, state):  # type: ignore[no-untyped-def]
+def _is_vouched_for(rules: Rules, state: Int64Array) -> bool:
     """Return whether a word is from the source, or neither a name nor, if asked, a number word."""
     words, low, depth = rules.words, state[LOW], state[DEPTH]
     if state[IS_WILD] or not (rules.source_names or rules.source_numbers):
@@ -187,7 +193,7 @@ def _is_vouched_for(rules, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _close(state):  # type: ignore[no-untyped-def]
+def _close(state: Int64Array) -> None:
     state[FIELDS + state[N_ATOMS]] = state[HASH]
     state[N_ATOMS] += 1
     state[SET] = state[SET_NOW]
@@ -195,7 +201,7 @@ def _close(state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _is_stop(rules, v):  # type: ignore[no-untyped-def]
+def _is_stop(rules: Rules, v: int) -> bool:
     """Return whether a symbol that may end an output holds a full stop."""
     if rules.pieces.end_action[v] != FULL_STOP:
         return False
@@ -206,7 +212,7 @@ def _is_stop(rules, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _end_action(rules, before, v):  # type: ignore[no-untyped-def]
+def _end_action(rules: Rules, before: Int64Array, v: int) -> int:
     """What a symbol does to the ending, where a final full stop may not be welcome."""
     action = rules.pieces.end_action[v]
     if rules.final_stop == STOP_ANYWHERE or not _is_stop(rules, v):
@@ -217,7 +223,7 @@ def _end_action(rules, before, v):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _may_come(rules, before, v, state):  # type: ignore[no-untyped-def]
+def _may_come(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> bool:
     """Return whether a piece may come next as far as bytes, marks and writing systems go."""
     if not decode_piece(rules, state, v):
         return False
@@ -227,7 +233,7 @@ def _may_come(rules, before, v, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _may_leave_open(state, starts, joins):  # type: ignore[no-untyped-def]
+def _may_leave_open(state: Int64Array, starts: bool, joins: bool) -> bool:
     """Close the open atom unless the piece joins it; whether it may be so."""
     if joins:
         return True
@@ -243,7 +249,7 @@ def _may_leave_open(state, starts, joins):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _pair_up(rules, before, v, state):  # type: ignore[no-untyped-def]
+def _pair_up(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int:
     """Count opening and closing marks; 1 for a mark that may close nothing, -1 for none such."""
     pieces = rules.pieces
     change = pieces.pairs[v]
@@ -261,7 +267,9 @@ def _pair_up(rules, before, v, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _write_symbol(rules, before, v, state, is_stray):  # type: ignore[no-untyped-def]
+def _write_symbol(
+    rules: Rules, before: Int64Array, v: int, state: Int64Array, is_stray: int
+) -> int:
     """Write a symbol, an atom of its own; return the kind of context it leaves."""
     pieces = rules.pieces
     state[HASH] = pieces.fold_plus[v]
@@ -281,7 +289,7 @@ def _write_symbol(rules, before, v, state, is_stray):  # type: ignore[no-untyped
 
 
 @njit(**INNER)
-def _write_atom(rules, v, state, atom, joins):  # type: ignore[no-untyped-def]
+def _write_atom(rules: Rules, v: int, state: Int64Array, atom: int, joins: bool) -> int:
     """Write a piece of a word or number; return the kind of context it leaves."""
     pieces = rules.pieces
     if not joins:
@@ -320,7 +328,7 @@ def _write_atom(rules, v, state, atom, joins):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def step(rules, before, v, state):  # type: ignore[no-untyped-def]
+def step(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int:
     """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
 
     Kinds are those of `kernels.bound`: 0 anything may follow, 1 no end, 2 only a continuation of
@@ -355,7 +363,16 @@ def step(rules, before, v, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _goes_on(text, start, low, high, depth, pieces, v, more):  # type: ignore[no-untyped-def]
+def _goes_on(
+    text: UInt8Array,
+    start: Int64Array,
+    low: int,
+    high: int,
+    depth: int,
+    pieces: Pieces,
+    v: int,
+    more: int,
+) -> bool:
     """Return whether any of the words that share ``depth`` bytes goes on with one or two pieces."""
     begin, end = pieces.body_start[v], pieces.body_start[v + 1]
     low, high = narrow(text, start, low, high, depth, pieces.body, begin, end)
@@ -367,7 +384,7 @@ def _goes_on(text, start, low, high, depth, pieces, v, more):  # type: ignore[no
 
 
 @njit(**INNER)
-def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
+def _may_spell(rules: Rules, before: Int64Array, v: int, more: int) -> bool:
     """Return whether some word can go on with piece v, and if ``more`` is a piece, then with that.
 
     Quickly tells most pieces that `step` would refuse; true for all that it would not.
@@ -376,8 +393,8 @@ def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
     joins = before[OPEN] == WORD and not pieces.starts[v]
     if not rules.whole_words or pieces.kind[v] != LETTERS or (joins and before[IS_WILD]):
         return True
-    depth, low, high = np.int64(0), np.int64(0), words.lexicon_start.shape[0] - 1
-    source_low, source_high = np.int64(0), words.source_start.shape[0] - 1
+    depth, low, high = _ZERO, _ZERO, words.lexicon_start.shape[0] - 1
+    source_low, source_high = _ZERO, words.source_start.shape[0] - 1
     if joins:
         depth, low, high = before[DEPTH], before[LOW], before[HIGH]
         source_low, source_high = before[SOURCE_LOW], before[SOURCE_HIGH]
@@ -393,7 +410,9 @@ def _may_spell(rules, before, v, more):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _none_spells(rules, before, members, group, more, known):  # type: ignore[no-untyped-def]
+def _none_spells(
+    rules: Rules, before: Int64Array, members: Int64Array, group: int, more: int, known: Int64Array
+) -> bool:
     """Return whether `_may_spell` is false for a whole group; ``known`` (N, 8) has the answers."""
     v = members[0]
     joins = before[OPEN] == WORD and not rules.pieces.starts[v]
@@ -421,7 +440,14 @@ def _none_spells(rules, before, members, group, more, known):  # type: ignore[no
 
 
 @njit(**INNER)
-def step_outside(rules, before, members, group, known, state):  # type: ignore[no-untyped-def]
+def step_outside(
+    rules: Rules,
+    before: Int64Array,
+    members: Int64Array,
+    group: int,
+    known: Int64Array,
+    state: Int64Array,
+) -> int:
     """Write the state after any of some pieces of letters; return its kind, or `REJECTED`.
 
     The pieces are all letters or all digits, and begin a word all or none; ``group`` is their
@@ -460,7 +486,16 @@ def step_outside(rules, before, members, group, known, state):  # type: ignore[n
 
 
 @njit(**INNER)
-def step_within(rules, before, members, group, known, v, state, other):  # type: ignore[no-untyped-def]
+def step_within(
+    rules: Rules,
+    before: Int64Array,
+    members: Int64Array,
+    group: int,
+    known: Int64Array,
+    v: int,
+    state: Int64Array,
+    other: Int64Array,
+) -> bool:
     """Return whether a piece may join any of a group; ``state`` and ``other`` are room."""
     if _none_spells(rules, before, members, group, v, known):
         return False
@@ -474,13 +509,13 @@ def step_within(rules, before, members, group, known, v, state, other):  # type:
 
 
 @njit(cache=True, nogil=True)
-def step_once(rules, before, v, state):  # type: ignore[no-untyped-def]
+def step_once(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int:
     """`step` for callers in Python."""
     return step(rules, before, v, state)
 
 
 @njit(**INNER)
-def is_repeat(rules, state):  # type: ignore[no-untyped-def]
+def is_repeat(rules: Rules, state: Int64Array) -> bool:
     """Return whether the open word is a content word that occurred before."""
     if not rules.content_once or state[OPEN] != WORD or state[DEPTH] < 2:
         return False
@@ -491,7 +526,7 @@ def is_repeat(rules, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _is_banned(phrases, value):  # type: ignore[no-untyped-def]
+def _is_banned(phrases: Phrases, value: int) -> bool:
     """Return whether a word is banned by itself."""
     for p in range(phrases.banned_start.shape[0] - 1):
         begin, end = phrases.banned_start[p], phrases.banned_start[p + 1]
@@ -501,7 +536,7 @@ def _is_banned(phrases, value):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
+def _static_kind(rules: Rules, v: int, state: Int64Array) -> int:
     """What may follow a piece wherever it stands: the loosest kind over all prefixes."""
     start_state(state)
     kind = rules.pieces.kind[v]
@@ -535,7 +570,9 @@ def _static_kind(rules, v, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def classify(rules, ids, state, kinds, joins):  # type: ignore[no-untyped-def]
+def classify(
+    rules: Rules, ids: Int64Array, state: Int64Array, kinds: Int64Array, joins: BoolArray
+) -> None:
     """Fill ``kinds`` (W,) with what may follow each candidate in the best case.
 
     ``joins`` (W,) says whether it can continue a word; `REJECTED` marks a candidate that no

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Int64Array, njit
 
 __all__ = [
     "ANY_ATOM",
@@ -256,7 +256,7 @@ NO_PAIRS = 0x0080808080808080  # seven pairs, none open
 
 
 @njit(cache=True, nogil=True)
-def start_state(state):  # type: ignore[no-untyped-def]
+def start_state(state: Int64Array) -> None:
     """Write the state of the empty prefix."""
     state[:FIELDS] = 0
     state[PAIRS] = NO_PAIRS
@@ -264,7 +264,7 @@ def start_state(state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def is_in(hashes, value):  # type: ignore[no-untyped-def]
+def is_in(hashes: Int64Array, value: int) -> bool:
     """Return whether a sorted array holds a value."""
     first, last = 0, hashes.shape[0]
     while first < last:

@@ -17,6 +17,7 @@ Words outside the candidates take part as one word whose probability at vertex i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -190,7 +191,7 @@ class SearchTables:
             columns = zip(
                 steps[:5], (words, costs[words], none, none + graph.needed, none), strict=True
             )
-            return Steps(*in_runs(*map(np.concatenate, columns), joins))
+            return _steps_of([np.concatenate(column) for column in columns], joins)
 
         followed = graph._replace(
             prob=prob,
@@ -372,7 +373,13 @@ def _split(
         if kind < 2:
             rows.append((word, cost, 2, gain, blocked))
     table = np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(-1, 5).T)
-    return Steps(*in_runs(*table, joins))
+    return _steps_of(list(table), joins)
+
+
+def _steps_of(columns: Sequence[IntArray], joins: npt.NDArray[np.bool_]) -> Steps:
+    """Steps from their columns, sorted into runs."""
+    word, cost, kind, gain, blocked = columns
+    return Steps(*in_runs(word, cost, kind, gain, blocked, joins))
 
 
 def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import ENTRY, INNER, njit
-from sumfit.decoding.kernels.children import child_of, make_child, make_root, value_of
+from sumfit.compiled import ENTRY, INNER, Float64Array, Int64Array, njit
+from sumfit.constraints.kernels.state import Rules
+from sumfit.decoding.kernels.children import Graph, Room, child_of, make_child, make_root, value_of
+from sumfit.decoding.kernels.frontier import Nodes
 
 __all__ = ["Beam", "Found", "grow_beam", "rank_parents", "start_beam"]
 
@@ -43,13 +45,13 @@ class Found(NamedTuple):
 
 
 @njit(**INNER)
-def _copy(source, target):  # type: ignore[no-untyped-def]
+def _copy(source: Int64Array, target: Int64Array) -> None:
     for i in range(target.shape[0]):
         target[i] = source[i]
 
 
 @njit(**INNER)
-def _record(found, n_found, score, rest, columns):  # type: ignore[no-untyped-def]
+def _record(found: Found, n_found: int, score: float, rest: int, columns: Int64Array) -> int:
     """Enter a finished sequence into the n-best list, if it is good enough."""
     n_best = found.score.shape[0]
     if score <= found.score[n_best - 1]:
@@ -67,7 +69,9 @@ def _record(found, n_found, score, rest, columns):  # type: ignore[no-untyped-de
 
 
 @njit(**INNER)
-def _best_children(rules, graph, nodes, beam, begin, end, room):  # type: ignore[no-untyped-def]
+def _best_children(
+    rules: Rules, graph: Graph, nodes: Nodes, beam: Beam, begin: int, end: int, room: Room
+) -> None:
     """Find the best child of every active prefix, and the bound on what it can become."""
     for node in range(begin, end):
         w = child_of(rules, graph, nodes, node, room)
@@ -76,7 +80,7 @@ def _best_children(rules, graph, nodes, beam, begin, end, room):  # type: ignore
 
 
 @njit(**INNER)
-def _best_parent(worth, begin, end):  # type: ignore[no-untyped-def]
+def _best_parent(worth: Float64Array, begin: int, end: int) -> int:
     best = begin
     for node in range(begin + 1, end):
         if worth[node] > worth[best]:
@@ -85,7 +89,19 @@ def _best_parent(worth, begin, end):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, room):  # type: ignore[no-untyped-def]
+def _add(
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    beam: Beam,
+    found: Found,
+    n_found: int,
+    top: int,
+    w: int,
+    node: int,
+    slack: int,
+    room: Room,
+) -> tuple[float, int]:
     """Make a child in a row of the beam, and enter it into the results if it may end.
 
     Returns the bound on leaving the candidates there, and the number of results.
@@ -101,7 +117,16 @@ def _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, room): 
 
 
 @njit(**INNER)
-def _dive(rules, graph, nodes, beam, found, n_found, slack, room):  # type: ignore[no-untyped-def]
+def _dive(
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    beam: Beam,
+    found: Found,
+    n_found: int,
+    slack: int,
+    room: Room,
+) -> int:
     """Follow the best child to the end: a first result, which spares the beam what is below it.
 
     Returns how many prefixes were made. The beam makes again those of them that may still lead
@@ -119,7 +144,16 @@ def _dive(rules, graph, nodes, beam, found, n_found, slack, room):  # type: igno
 
 
 @njit(**ENTRY)
-def start_beam(rules, graph, nodes, beam, found, high, slack, room):  # type: ignore[no-untyped-def]
+def start_beam(
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    beam: Beam,
+    found: Found,
+    high: int,
+    slack: int,
+    room: Room,
+) -> tuple[int, float, int]:
     """Make row 0, the empty prefix, and for a list of one follow its best children to an end.
 
     ``nodes`` and ``beam`` have 1 + 2K rows, used by turns for one length and the next. Returns how
@@ -138,15 +172,28 @@ def start_beam(rules, graph, nodes, beam, found, high, slack, room):  # type: ig
 
 
 @njit(**ENTRY)
-def rank_parents(rules, graph, nodes, beam, begin, end, room):  # type: ignore[no-untyped-def]
+def rank_parents(
+    rules: Rules, graph: Graph, nodes: Nodes, beam: Beam, begin: int, end: int, room: Room
+) -> None:
     """Find the best child of each of some prefixes, as `grow_beam` needs it of all its parents."""
     _best_children(rules, graph, nodes, beam, begin, end, room)
 
 
 @njit(**ENTRY)
-def grow_beam(  # type: ignore[no-untyped-def]
-    rules, graph, nodes, beam, found, begin, end, node, last, n_found, slack, room
-):
+def grow_beam(
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    beam: Beam,
+    found: Found,
+    begin: int,
+    end: int,
+    node: int,
+    last: int,
+    n_found: int,
+    slack: int,
+    room: Room,
+) -> tuple[int, int, float, float]:
     """Make the best prefixes that are one piece longer than those of some rows (Eq. A10).
 
     They are entered from row ``node`` up to ``last``. Children that cannot enter the list any more

@@ -29,8 +29,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import HOT, INNER, MAKER, njit
-from sumfit.decoding.kernels.steps import list_entries
+from sumfit.compiled import (
+    HOT,
+    INNER,
+    MAKER,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Int64Array,
+    njit,
+)
+from sumfit.decoding.kernels.steps import Entries, Steps, list_entries
 
 __all__ = ["KINDS", "fill_bounds", "lay_out"]
 
@@ -84,13 +93,13 @@ class _Free(NamedTuple):
 
 
 @njit(**HOT)
-def _up(n):  # type: ignore[no-untyped-def]
+def _up(n: int) -> int:
     """The multiple of eight that is at least n: loops that end there come out even."""
     return (n + 7) // 8 * 8
 
 
 @njit(**MAKER)
-def _aligned(n_rows, n):  # type: ignore[no-untyped-def]
+def _aligned(n_rows: int, n: int) -> Float64Array:
     """Room for rows of whole cache lines, n being a multiple of eight."""
     room = np.empty(n_rows * n + 8)
     skip = -(room.ctypes.data // 8) % 8
@@ -98,7 +107,7 @@ def _aligned(n_rows, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _upwards(link, link_up):  # type: ignore[no-untyped-def]
+def _upwards(link: Float64Array, link_up: Float64Array) -> None:
     """Set ``link_up`` to the links ``[to, from]``, 0 unless ``from < to``."""
     link_up[:] = 0.0
     for i in range(link.shape[0]):
@@ -107,7 +116,7 @@ def _upwards(link, link_up):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _sort_by_vertex(entries, n_runs, free):  # type: ignore[no-untyped-def]
+def _sort_by_vertex(entries: Entries, n_runs: int, free: _Free) -> None:
     """Fill ``free`` with the entries of the first runs."""
     n = free.first.shape[0] - 1
     size = free.value.shape[0]
@@ -131,7 +140,7 @@ def _sort_by_vertex(entries, n_runs, free):  # type: ignore[no-untyped-def]
 
 
 @njit(**MAKER)
-def _free_entries(steps, entries):  # type: ignore[no-untyped-def]
+def _free_entries(steps: Steps, entries: Entries) -> _Free:
     """Sort the entries of the steps that cost nothing by vertex."""
     n = entries.dropped.shape[0]
     n_runs = 0
@@ -152,7 +161,7 @@ def _free_entries(steps, entries):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _note_costs(steps, other_costs, has_cost):  # type: ignore[no-untyped-def]
+def _note_costs(steps: Steps, other_costs: Int64Array, has_cost: BoolArray) -> None:
     """Flag the costs that a step has."""
     has_cost[:] = False
     for g in range(steps.joins.shape[0]):
@@ -162,7 +171,7 @@ def _note_costs(steps, other_costs, has_cost):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _common_scale(r, slack, scale, layers):  # type: ignore[no-untyped-def]
+def _common_scale(r: int, slack: int, scale: Float64Array, layers: _Layers) -> float:
     """Set the factor of each cost's layer to the scale of layer r; return the log of that."""
     is_live, has_cost, factor = layers.is_live, layers.has_cost, layers.factor
     base = 0.0 if r <= slack else -math.inf
@@ -180,14 +189,14 @@ def _common_scale(r, slack, scale, layers):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER, fastmath=_FAST)
-def _raise(target, values, weight):  # type: ignore[no-untyped-def]
+def _raise(target: Float64Array, values: Float64Array, weight: float) -> None:
     """Set ``target[j] = max(target[j], values[j] * weight)``."""
     for j in range(target.shape[0]):
         target[j] = max(target[j], values[j] * weight)
 
 
 @njit(**HOT, fastmath=_FAST)
-def _push(mass, row, i, out):  # type: ignore[no-untyped-def]
+def _push(mass: float, row: Float64Array, i: int, out: Float64Array) -> None:
     """Add ``mass * row[j]``, 0 from i on, to ``out[j]``."""
     if mass != 0.0:
         for j in range(_up(i)):
@@ -195,16 +204,9 @@ def _push(mass, row, i, out):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT, fastmath=_FAST)
-def _push_both(one, out_one, two, out_two, row, i):  # type: ignore[no-untyped-def]
-    """Add two multiples of ``row[j]`` to two vectors for all ``j < i``."""
-    if one != 0.0 or two != 0.0:
-        for j in range(i):
-            out_one[j] += one * row[j]
-            out_two[j] += two * row[j]
-
-
-@njit(**HOT, fastmath=_FAST)
-def _push_and_raise(mass, row, i, out, target):  # type: ignore[no-untyped-def]
+def _push_and_raise(
+    mass: float, row: Float64Array, i: int, out: Float64Array, target: Float64Array
+) -> None:
     """As `_push`, and raise ``target[j]`` to ``out[j]``."""
     if mass != 0.0:
         for j in range(_up(i)):
@@ -213,7 +215,14 @@ def _push_and_raise(mass, row, i, out, target):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT, fastmath=_FAST)
-def _add_four(link_up, seed, vertex, value, source, total):  # type: ignore[no-untyped-def]
+def _add_four(
+    link_up: Float64Array,
+    seed: Float64Array,
+    vertex: Int64Array,
+    value: Float64Array,
+    source: Float64Array,
+    total: Float64Array,
+) -> None:
     """Set ``total`` to ``source`` plus the shares of four vertices."""
     a, b, c, d = link_up[vertex[0]], link_up[vertex[1]], link_up[vertex[2]], link_up[vertex[3]]
     from_a, from_b = value[0] * seed[vertex[0]], value[1] * seed[vertex[1]]
@@ -224,7 +233,14 @@ def _add_four(link_up, seed, vertex, value, source, total):  # type: ignore[no-u
 
 
 @njit(**HOT, fastmath=_FAST)
-def _raise_by_four(link_up, seed, vertex, value, source, target):  # type: ignore[no-untyped-def]
+def _raise_by_four(
+    link_up: Float64Array,
+    seed: Float64Array,
+    vertex: Int64Array,
+    value: Float64Array,
+    source: Float64Array,
+    target: Float64Array,
+) -> None:
     """Raise ``target`` to ``source`` plus the shares of four vertices."""
     a, b, c, d = link_up[vertex[0]], link_up[vertex[1]], link_up[vertex[2]], link_up[vertex[3]]
     from_a, from_b = value[0] * seed[vertex[0]], value[1] * seed[vertex[1]]
@@ -235,7 +251,7 @@ def _raise_by_four(link_up, seed, vertex, value, source, target):  # type: ignor
 
 
 @njit(**HOT, fastmath=_FAST)
-def _raise_by_two(layers, entries, p, target):  # type: ignore[no-untyped-def]
+def _raise_by_two(layers: _Layers, entries: Entries, p: int, target: Float64Array) -> None:
     """Raise ``target`` to the sums of two words of four entries each, those from p on."""
     link_up, pad = layers.link_up, layers.pad
     seed, vertex, value = layers.seed, entries.vertex, entries.value
@@ -253,7 +269,7 @@ def _raise_by_two(layers, entries, p, target):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT)
-def _raise_by_word(layers, entries, m, target):  # type: ignore[no-untyped-def]
+def _raise_by_word(layers: _Layers, entries: Entries, m: int, target: Float64Array) -> None:
     """Raise ``target`` to the sum over vertices of one word that costs something."""
     last = entries.start[m + 1] - 4
     top = _up(entries.vertex[last + 3])
@@ -267,7 +283,9 @@ def _raise_by_word(layers, entries, m, target):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT, fastmath=_FAST)
-def _paid_steps(layers, steps, entries, n_free, a, r):  # type: ignore[no-untyped-def]
+def _paid_steps(
+    layers: _Layers, steps: Steps, entries: Entries, n_free: int, a: int, r: int
+) -> None:
     """Take the maximum over the words that cost something."""
     for g in range(n_free, steps.run.shape[0] - 1):
         p = steps.run[g]
@@ -295,7 +313,7 @@ def _paid_steps(layers, steps, entries, n_free, a, r):  # type: ignore[no-untype
 
 
 @njit(**HOT)
-def _join(kind, end, going_on, new_word):  # type: ignore[no-untyped-def]
+def _join(kind: int, end: float, going_on: float, new_word: float) -> float:
     """Upper bound in one context from those of an end, a continuation and a new word."""
     best = 0.0
     if kind != 3 and kind != 4:
@@ -308,7 +326,9 @@ def _join(kind, end, going_on, new_word):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT)
-def _known_at(layers, steps, free, free_other, a, r, j):  # type: ignore[no-untyped-def]
+def _known_at(
+    layers: _Layers, steps: Steps, free: _Free, free_other: int, a: int, r: int, j: int
+) -> tuple[float, float]:
     """Maxima at one vertex over new words and over continuations, those of cost 0 included."""
     new_word, going_on = layers.best[0, j], layers.best[1, j]
     for g in range(free.most.shape[0]):
@@ -326,9 +346,18 @@ def _known_at(layers, steps, free, free_other, a, r, j):  # type: ignore[no-unty
 
 
 @njit(**HOT)
-def _backwards(  # type: ignore[no-untyped-def]
-    layers, steps, entries, free, other, end, end_factor, free_other, a, r
-):
+def _backwards(
+    layers: _Layers,
+    steps: Steps,
+    entries: Entries,
+    free: _Free,
+    other: Float64Array,
+    end: Float64Array,
+    end_factor: float,
+    free_other: int,
+    a: int,
+    r: int,
+) -> float:
     """Fill one layer from its last vertex to its first; return its peak."""
     n_kinds, n = layers.table.shape[1], layers.table.shape[3]
     peak = 0.0
@@ -357,13 +386,13 @@ def _backwards(  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _scale(values, factor):  # type: ignore[no-untyped-def]
+def _scale(values: Float64Array, factor: float) -> None:
     for j in range(values.shape[0]):
         values[j] *= factor
 
 
 @njit(**INNER)
-def _rescale(layers, r, peak):  # type: ignore[no-untyped-def]
+def _rescale(layers: _Layers, r: int, peak: float) -> None:
     for a in range(layers.table.shape[0]):
         for k in range(layers.table.shape[1]):
             _scale(layers.table[a, k, r], 1.0 / peak)
@@ -372,9 +401,18 @@ def _rescale(layers, r, peak):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _fill_layers(  # type: ignore[no-untyped-def]
-    layers, steps, entries, free, other, other_costs, end, slack, needed, scale
-):
+def _fill_layers(
+    layers: _Layers,
+    steps: Steps,
+    entries: Entries,
+    free: _Free,
+    other: Float64Array,
+    other_costs: Int64Array,
+    end: Float64Array,
+    slack: int,
+    needed: int,
+    scale: Float64Array,
+) -> None:
     """Fill layer after layer, every set of bits after the larger ones."""
     n_sets, _, n_layers, _ = layers.table.shape
     has_free_other = other_costs.shape[0] > 0 and other_costs[0] == 0
@@ -401,7 +439,13 @@ def _fill_layers(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def lay_out(word_logp, link_logp, other_logp, any_ending, rows):  # type: ignore[no-untyped-def]
+def lay_out(
+    word_logp: Float32Array,
+    link_logp: Float32Array,
+    other_logp: Float32Array,
+    any_ending: bool,
+    rows: Float32Array,
+) -> None:
     """Copy the natural logs of a graph to rows over its inner vertices, -inf behind the last.
 
     ``rows`` (W + n + 3, n) becomes: words, links ``[from, to]``, others, links from the start,
@@ -422,9 +466,20 @@ def lay_out(word_logp, link_logp, other_logp, any_ending, rows):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def fill_bounds(  # type: ignore[no-untyped-def]
-    link, end, prob, share, steps, other, other_costs, slack, needed, unit_bonus, table, scale
-):
+def fill_bounds(
+    link: Float64Array,
+    end: Float64Array,
+    prob: Float64Array,
+    share: float,
+    steps: Steps,
+    other: Float64Array,
+    other_costs: Int64Array,
+    slack: int,
+    needed: int,
+    unit_bonus: float,
+    table: Float64Array,
+    scale: Float64Array,
+) -> None:
     """Fill ``table`` (A, K, R, n) and ``scale`` (R,).
 
     ``table[a, k, r, j] * exp(scale[r])`` bounds the mass that one string can still collect from

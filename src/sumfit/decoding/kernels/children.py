@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Float64Array, Int64Array, njit
 from sumfit.constraints.kernels.rules import is_repeat, step, step_outside, step_within
 from sumfit.constraints.kernels.state import (
     ENDABLE,
@@ -20,8 +20,10 @@ from sumfit.constraints.kernels.state import (
     OPEN,
     REJECTED,
     SET_NOW,
+    Rules,
     start_state,
 )
+from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.kernels.steps import Steps
 
 __all__ = ["Graph", "Room", "child_of", "expand", "make_child", "make_root", "value_of"]
@@ -72,7 +74,7 @@ class Room(NamedTuple):
 
 
 @njit(**INNER, fastmath=_FAST)
-def _dot(a, b, c):  # type: ignore[no-untyped-def]
+def _dot(a: Float64Array, b: Float64Array, c: Float64Array) -> float:
     total = 0.0
     for j in range(a.shape[0]):
         total += a[j] * b[j] * c[j]
@@ -80,7 +82,7 @@ def _dot(a, b, c):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER, fastmath=_FAST)
-def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
+def _advance(link: Float64Array, mass: Float64Array, reach: Float64Array) -> float:
     """Set ``reach[j] = sum_{i<j} mass[i] * L[i, j]`` scaled to a peak of 1; return the peak."""
     n = mass.shape[0]
     reach[:] = 0.0
@@ -99,7 +101,7 @@ def _advance(link, mass, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER, fastmath=_FAST)
-def _dot_of_two(a, b):  # type: ignore[no-untyped-def]
+def _dot_of_two(a: Float64Array, b: Float64Array) -> float:
     total = 0.0
     for j in range(a.shape[0]):
         total += a[j] * b[j]
@@ -107,7 +109,9 @@ def _dot_of_two(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER, fastmath=_FAST)
-def _raise_bounds(worth, prob, words, bounds):  # type: ignore[no-untyped-def]
+def _raise_bounds(
+    worth: Float64Array, prob: Float64Array, words: Int64Array, bounds: Float64Array
+) -> None:
     """Raise the bound of each word to what it is worth, four words at a time."""
     n_words = words.shape[0]
     for q in range(0, n_words - 3, 4):
@@ -126,15 +130,23 @@ def _raise_bounds(worth, prob, words, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _weigh(reach, layer, factor, worth):  # type: ignore[no-untyped-def]
+def _weigh(reach: Float64Array, layer: Float64Array, factor: float, worth: Float64Array) -> None:
     for j in range(worth.shape[0]):
         worth[j] = reach[j] * layer[j] * factor
 
 
 @njit(**INNER)
-def expand(  # type: ignore[no-untyped-def]
-    graph, steps, reach, rest, kind, on_join, on_new, bounds, worth
-):
+def expand(
+    graph: Graph,
+    steps: Steps,
+    reach: Float64Array,
+    rest: int,
+    kind: int,
+    on_join: int,
+    on_new: int,
+    bounds: Float64Array,
+    worth: Float64Array,
+) -> float:
     """Bound every child of a prefix; return the log of the bounds' common scale.
 
     ``reach`` (n,) is the mass that arrives at each vertex before it emits; ``kind`` the context
@@ -166,7 +178,7 @@ def expand(  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _best_child(bounds):  # type: ignore[no-untyped-def]
+def _best_child(bounds: Float64Array) -> int:
     best = -1
     peak = 0.0
     for w in range(bounds.shape[0]):
@@ -177,7 +189,7 @@ def _best_child(bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _bits(graph, spent, state):  # type: ignore[no-untyped-def]
+def _bits(graph: Graph, spent: int, state: Int64Array) -> int:
     """Bits that are on after a step: phrases written, and words used up by closed atoms."""
     on = spent | (state[SET_NOW] & graph.needed)
     for a in range(max(state[N_ATOMS] - 2, 0), state[N_ATOMS]):
@@ -188,7 +200,7 @@ def _bits(graph, spent, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _open_bit(graph, state):  # type: ignore[no-untyped-def]
+def _open_bit(graph: Graph, state: Int64Array) -> int:
     """Bit of the word that is used up if the open word closes here, or 0."""
     if state[OPEN] == 1 and state[IS_CLOSABLE]:
         for b in range(graph.spent.shape[0]):
@@ -198,7 +210,9 @@ def _open_bit(graph, state):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _step_by(rules, graph, nodes, node, w, room, state):  # type: ignore[no-untyped-def]
+def _step_by(
+    rules: Rules, graph: Graph, nodes: Nodes, node: int, w: int, room: Room, state: Int64Array
+) -> int:
     """Write the state after a candidate, or after any word of a group outside the candidates."""
     before, v = nodes.state[node], graph.ids[w]
     if v < 0:
@@ -215,7 +229,7 @@ def _step_by(rules, graph, nodes, node, w, room, state):  # type: ignore[no-unty
 
 
 @njit(**INNER)
-def _open_group(rules, graph, nodes, node, w, room):  # type: ignore[no-untyped-def]
+def _open_group(rules: Rules, graph: Graph, nodes: Nodes, node: int, w: int, room: Room) -> None:
     """Put the pieces of a group that go on differently in its place, those that may come."""
     bounds, group = nodes.bounds[node], -1 - graph.ids[w]
     first = graph.member_start[graph.n_alike]
@@ -227,7 +241,7 @@ def _open_group(rules, graph, nodes, node, w, room):  # type: ignore[no-untyped-
 
 
 @njit(**INNER)
-def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
+def child_of(rules: Rules, graph: Graph, nodes: Nodes, node: int, room: Room) -> int:
     """Find the best child of a prefix, or -1; children that break a rule are struck out.
 
     A child's bound is first that of its word in any context. Only the child that looks best is
@@ -267,13 +281,13 @@ def child_of(rules, graph, nodes, node, room):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def value_of(nodes, node, w):  # type: ignore[no-untyped-def]
+def value_of(nodes: Nodes, node: int, w: int) -> float:
     """Log of the bound of a child, lifted above rounding."""
     return nodes.log_mass[node] + nodes.base[node] + math.log(nodes.bounds[node, w]) + _SLACK
 
 
 @njit(**INNER)
-def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
+def _outside(graph: Graph, nodes: Nodes, node: int, on: int, costs: Int64Array) -> float:
     """Log of the bound on completions whose next word is no candidate and costs one of these."""
     best = -math.inf
     if graph.member_start.shape[0] > 0:
@@ -291,7 +305,7 @@ def _outside(graph, nodes, node, on, costs):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def make_root(rules, graph, nodes, root, high, room):  # type: ignore[no-untyped-def]
+def make_root(rules: Rules, graph: Graph, nodes: Nodes, root: int, high: int, room: Room) -> float:
     """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
     reach = nodes.reach[root]
     peak = 0.0
@@ -321,7 +335,9 @@ def make_root(rules, graph, nodes, root, high, room):  # type: ignore[no-untyped
 
 
 @njit(**INNER)
-def make_child(rules, graph, nodes, top, w, node, slack, room):  # type: ignore[no-untyped-def]
+def make_child(
+    rules: Rules, graph: Graph, nodes: Nodes, top: int, w: int, node: int, slack: int, room: Room
+) -> float:
     """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
     nodes.parent[node] = top
     nodes.word[node] = w

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from sumfit.compiled import njit
+from sumfit.compiled import Int32Array, Int64Array, njit
 
 __all__ = ["flag_costs"]
 
 
 @njit(cache=True, nogil=True)
-def flag_costs(
-    cost: npt.NDArray[np.int32], ids: npt.NDArray[np.int32], most: int
-) -> npt.NDArray[np.int64]:
+def flag_costs(cost: Int32Array, ids: Int32Array, most: int) -> Int64Array:
     """List the costs, up to a greatest, that words outside a list have.
 
     Time O(V + most).

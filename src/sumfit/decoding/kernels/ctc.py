@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Float64Array, Int32Array, Int64Array, UInt8Array, njit
 
 __all__ = ["best_alignment", "string_log_prob"]
 
@@ -14,7 +14,7 @@ _NONE, _STAY, _AFTER_BEST, _AFTER_SECOND, _FIRST, _BLANK = 0, 1, 2, 3, 4, 5
 
 
 @njit(**INNER)
-def _best_two(scores):  # type: ignore[no-untyped-def]
+def _best_two(scores: Float64Array) -> tuple[float, float, int, int]:
     """Find the best and the second best score, and their labels; ties go to the smaller label."""
     best, second, label, other = -np.inf, -np.inf, 0, 0
     for v in range(scores.shape[0]):
@@ -27,9 +27,19 @@ def _best_two(scores):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _extend(  # type: ignore[no-untyped-def]
-    c, frame, blank, cost, bonus, scores, best, second, label, following, came
-):
+def _extend(
+    c: int,
+    frame: Float64Array,
+    blank: int,
+    cost: Int64Array,
+    bonus: float,
+    scores: Float64Array,
+    best: float,
+    second: float,
+    label: int,
+    following: Float64Array,
+    came: UInt8Array,
+) -> None:
     """Enter what one more frame makes of the alignments that cost c."""
     n_costs = following.shape[0]
     for v in range(frame.shape[0]):
@@ -50,7 +60,15 @@ def _extend(  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _begin(frame, blank, first, bonus, silent, following, came):  # type: ignore[no-untyped-def]
+def _begin(
+    frame: Float64Array,
+    blank: int,
+    first: Int64Array,
+    bonus: float,
+    silent: float,
+    following: Float64Array,
+    came: UInt8Array,
+) -> None:
     """Enter the alignments whose first label comes now, after blanks of score ``silent``."""
     for v in range(frame.shape[0]):
         if v != blank and first[v] < following.shape[0]:
@@ -61,7 +79,7 @@ def _begin(frame, blank, first, bonus, silent, following, came):  # type: ignore
 
 
 @njit(**INNER)
-def _best_end(scores, low):  # type: ignore[no-untyped-def]
+def _best_end(scores: Float64Array, low: int) -> tuple[float, int, int]:
     """Find the best score of at least the least cost, that cost and the last label."""
     score, spent, label = -np.inf, 0, 0
     for c in range(low, scores.shape[0]):
@@ -72,7 +90,15 @@ def _best_end(scores, low):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _trace(came, best_label, second_label, cost, spent, label, labels):  # type: ignore[no-untyped-def]
+def _trace(
+    came: UInt8Array,
+    best_label: Int32Array,
+    second_label: Int32Array,
+    cost: Int64Array,
+    spent: int,
+    label: int,
+    labels: Int64Array,
+) -> None:
     """Read the labels of an alignment off the table, from its end."""
     for t in range(labels.shape[0] - 1, -1, -1):
         labels[t] = label
@@ -90,7 +116,15 @@ def _trace(came, best_label, second_label, cost, spent, label, labels):  # type:
 
 
 @njit(cache=True, nogil=True)
-def best_alignment(log_probs, blank, cost, first, low, high, bonus):  # type: ignore[no-untyped-def]
+def best_alignment(
+    log_probs: Float64Array,
+    blank: int,
+    cost: Int64Array,
+    first: Int64Array,
+    low: int,
+    high: int,
+    bonus: float,
+) -> tuple[float, Int64Array]:
     """Find the best alignment whose collapsed string costs low..high (Eq. A13).
 
     ``log_probs`` (T, V); ``cost`` and ``first`` (V,), of which the blank's entry is not read.
@@ -127,7 +161,7 @@ def best_alignment(log_probs, blank, cost, first, low, high, bonus):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def string_log_prob(log_probs, blank, words):  # type: ignore[no-untyped-def]
+def string_log_prob(log_probs: Float64Array, blank: int, words: Int64Array) -> float:
     """Sum the alignments of a string (the CTC forward recursion), in logs."""
     n_frames = log_probs.shape[0]
     n = words.shape[0]

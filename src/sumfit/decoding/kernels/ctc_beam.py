@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sumfit.compiled import njit
+from sumfit.compiled import Float64Array, Int64Array, njit
 from sumfit.decoding.kernels.ctc import string_log_prob
 
 __all__ = ["prefix_beam"]
@@ -15,14 +15,14 @@ _PARENT, _LABEL, _COST, _LENGTH, _CHILD, _SIBLING = 0, 1, 2, 3, 4, 5
 
 
 @njit(cache=True, nogil=True)
-def _log_add(a, b):  # type: ignore[no-untyped-def]
+def _log_add(a: float, b: float) -> float:
     if a < b:
         a, b = b, a
     return a if b == -np.inf else a + math.log1p(math.exp(b - a))
 
 
 @njit(cache=True, nogil=True)
-def _child(nodes, n_nodes, node, label, spent):  # type: ignore[no-untyped-def]
+def _child(nodes: Int64Array, n_nodes: int, node: int, label: int, spent: int) -> tuple[int, int]:
     """Find or make the prefix that is longer by a label; returns its number and the new count."""
     child = nodes[node, _CHILD]
     while child >= 0 and nodes[child, _LABEL] != label:
@@ -40,7 +40,9 @@ def _child(nodes, n_nodes, node, label, spent):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _kept(nodes, reached, mass, bonus, beam_size):  # type: ignore[no-untyped-def]
+def _kept(
+    nodes: Int64Array, reached: Int64Array, mass: Float64Array, bonus: float, beam_size: int
+) -> Int64Array:
     """Choose, of the prefixes reached, the K of highest score at each cost."""
     n_reached = reached.shape[0]
     ranks = np.empty(n_reached)
@@ -62,16 +64,28 @@ def _kept(nodes, reached, mass, bonus, beam_size):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _room(size):  # type: ignore[no-untyped-def]
+def _room(size: int) -> tuple[Int64Array, Float64Array, Int64Array]:
     """Empty tables of prefixes: nodes, mass (by end), the frame that last reached each, from 1."""
     nodes = np.empty((size, 6), dtype=np.int64)
     return nodes, np.full((size, 2), -np.inf), np.zeros(size, dtype=np.int64)
 
 
 @njit(cache=True, nogil=True)
-def _step(  # type: ignore[no-untyped-def]
-    frame, top, t, blank, cost, first, high, nodes, n_nodes, mass, seen, now, held
-):
+def _step(
+    frame: Float64Array,
+    top: Int64Array,
+    t: int,
+    blank: int,
+    cost: Int64Array,
+    first: Int64Array,
+    high: int,
+    nodes: Int64Array,
+    n_nodes: int,
+    mass: Float64Array,
+    seen: Int64Array,
+    now: Int64Array,
+    held: Float64Array,
+) -> tuple[Int64Array, int]:
     """Read one frame: add up the mass of every prefix it leads to, making those that are new."""
     n_top = top.shape[0]
     reached = np.empty(now.shape[0] * (n_top + 1), dtype=np.int64)
@@ -106,9 +120,17 @@ def _step(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def prefix_beam(  # type: ignore[no-untyped-def]
-    log_probs, blank, top, cost, first, low, high, bonus, beam_size
-):
+def prefix_beam(
+    log_probs: Float64Array,
+    blank: int,
+    top: Int64Array,
+    cost: Int64Array,
+    first: Int64Array,
+    low: int,
+    high: int,
+    bonus: float,
+    beam_size: int,
+) -> tuple[Float64Array, Float64Array, Int64Array, Int64Array, Int64Array]:
     """Find strings that cost low..high by a beam over prefixes (Eq. A14).
 
     ``log_probs`` (T, V); ``top`` (T, M) labels to try in each frame; ``cost`` and ``first`` (V,).
@@ -141,7 +163,14 @@ def prefix_beam(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _strings(log_probs, blank, nodes, found, low, bonus):  # type: ignore[no-untyped-def]
+def _strings(
+    log_probs: Float64Array,
+    blank: int,
+    nodes: Int64Array,
+    found: Int64Array,
+    low: int,
+    bonus: float,
+) -> tuple[Float64Array, Float64Array, Int64Array, Int64Array, Int64Array]:
     n_frames = log_probs.shape[0]
     labels = np.full((found.shape[0], n_frames), -1, dtype=np.int64)
     scores = np.full(found.shape[0], -np.inf)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.compiled import INNER, MAKER, njit
+from sumfit.compiled import INNER, MAKER, BoolArray, Float64Array, Int64Array, njit
 
 __all__ = ["expected_overlaps"]
 
 
 @njit(**INNER)
-def _spread(mass, link, after):  # type: ignore[no-untyped-def]
+def _spread(mass: Float64Array, link: Float64Array, after: Float64Array) -> None:
     """Set ``after[j] = sum_{i<j} mass[i] * link[i, j]``."""
     last = mass.shape[0] - 1
     after[:] = 0.0
@@ -25,7 +25,7 @@ def _spread(mass, link, after):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _visits(link, visit):  # type: ignore[no-untyped-def]
+def _visits(link: Float64Array, visit: Float64Array) -> None:
     """Set ``visit[j]`` to the probability that a path comes to vertex j."""
     last = visit.shape[0] - 1
     visit[:] = 0.0
@@ -37,7 +37,7 @@ def _visits(link, visit):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _emitted(word, chosen, share):  # type: ignore[no-untyped-def]
+def _emitted(word: Float64Array, chosen: BoolArray, share: Float64Array) -> None:
     """Set ``share[j]`` to the probability that vertex j emits one of the chosen pieces."""
     share[:] = 0.0
     for w in range(word.shape[0]):
@@ -47,7 +47,15 @@ def _emitted(word, chosen, share):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _count(link, word, pieces, start, close, mass, after):  # type: ignore[no-untyped-def]
+def _count(
+    link: Float64Array,
+    word: Float64Array,
+    pieces: Int64Array,
+    start: Float64Array,
+    close: Float64Array,
+    mass: Float64Array,
+    after: Float64Array,
+) -> float:
     """Expected number of times that a word is said."""
     last = mass.shape[0] - 1
     for j in range(last):
@@ -63,7 +71,7 @@ def _count(link, word, pieces, start, close, mass, after):  # type: ignore[no-un
 
 
 @njit(**INNER)
-def _n_before(row, starts, stops, place):  # type: ignore[no-untyped-def]
+def _n_before(row: Int64Array, starts: Int64Array, stops: Int64Array, place: int) -> int:
     """How many of the words before this one are the same pieces."""
     size = stops[place] - starts[place]
     times = 0
@@ -77,7 +85,9 @@ def _n_before(row, starts, stops, place):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _split(row, opens, joins, starts, stops):  # type: ignore[no-untyped-def]
+def _split(
+    row: Int64Array, opens: BoolArray, joins: BoolArray, starts: Int64Array, stops: Int64Array
+) -> int:
     """Find where the words of a row begin and stop; return how many there are."""
     n_words = 0
     is_open = False
@@ -95,7 +105,15 @@ def _split(row, opens, joins, starts, stops):  # type: ignore[no-untyped-def]
 
 
 @njit(**MAKER)
-def _prepare(link, word, opens, joins, visit, glued, close):  # type: ignore[no-untyped-def]
+def _prepare(
+    link: Float64Array,
+    word: Float64Array,
+    opens: BoolArray,
+    joins: BoolArray,
+    visit: Float64Array,
+    glued: Float64Array,
+    close: Float64Array,
+) -> float:
     """Fill in where words start, after a space or glued, and close (Eq. A16, A17).
 
     Returns the expected number of words.
@@ -120,9 +138,15 @@ def _prepare(link, word, opens, joins, visit, glued, close):  # type: ignore[no-
 
 
 @njit(cache=True, nogil=True)
-def expected_overlaps(  # type: ignore[no-untyped-def]
-    link, word, columns, opens, joins, overlap, n_words
-):
+def expected_overlaps(
+    link: Float64Array,
+    word: Float64Array,
+    columns: Int64Array,
+    opens: BoolArray,
+    joins: BoolArray,
+    overlap: Float64Array,
+    n_words: Int64Array,
+) -> float:
     """Fill in the expected overlap of each sequence with what the graph says, and its length.
 
     ``link`` (S, S) and ``word`` (W, S) are probabilities, ``columns`` (N, U) the sequences, padded

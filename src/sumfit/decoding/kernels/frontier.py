@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Int, njit
 
 __all__ = ["Nodes", "pop", "push"]
 
@@ -42,7 +42,7 @@ class Nodes(NamedTuple):
 
 
 @njit(**INNER)
-def _before(nodes, a, b):  # type: ignore[no-untyped-def]
+def _before(nodes: Nodes, a: Int, b: Int) -> bool:
     if nodes.heap_f[a] != nodes.heap_f[b]:
         return nodes.heap_f[a] > nodes.heap_f[b]
     if nodes.heap_node[a] != nodes.heap_node[b]:
@@ -51,14 +51,14 @@ def _before(nodes, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _swap(nodes, a, b):  # type: ignore[no-untyped-def]
+def _swap(nodes: Nodes, a: Int, b: Int) -> None:
     for heap in (nodes.heap_node, nodes.heap_word):
         heap[a], heap[b] = heap[b], heap[a]
     nodes.heap_f[a], nodes.heap_f[b] = nodes.heap_f[b], nodes.heap_f[a]
 
 
 @njit(**INNER)
-def push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
+def push(nodes: Nodes, size: int, f: float, node: int, word: int) -> int:
     """Enter a child that could be made of a prefix; return the new number of entries."""
     nodes.heap_f[size] = f
     nodes.heap_node[size] = node
@@ -74,7 +74,7 @@ def push(nodes, size, f, node, word):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def pop(nodes, size):  # type: ignore[no-untyped-def]
+def pop(nodes: Nodes, size: int) -> int:
     """Take out the entry of most worth; return the new number of entries."""
     size -= 1
     at = np.int64(0)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, BoolArray, Float32Array, Float64Array, Int64Array, njit
 
 __all__ = ["best_path_of", "marginals"]
 
@@ -17,13 +16,20 @@ _SAFE = 1e-280
 
 
 @njit(**INNER)
-def _spread(here, links, after, begin, end):  # type: ignore[no-untyped-def]
+def _spread(here: float, links: Float64Array, after: Float64Array, begin: int, end: int) -> None:
     for j in range(begin, end):
         after[j] += here * links[j]
 
 
 @njit(**INNER)
-def _linear(link_prob, word_prob, columns, any_ending, mass, n_known):  # type: ignore[no-untyped-def]
+def _linear(
+    link_prob: Float64Array,
+    word_prob: Float64Array,
+    columns: Int64Array,
+    any_ending: bool,
+    mass: Float64Array,
+    n_known: int,
+) -> float:
     """Sum the paths of one sequence; ``mass[p]`` holds the sums after p words, known up to p."""
     last = link_prob.shape[0] - 1
     for position in range(n_known, columns.shape[0]):
@@ -43,7 +49,9 @@ def _linear(link_prob, word_prob, columns, any_ending, mass, n_known):  # type: 
 
 
 @njit(cache=True, nogil=True)
-def _logarithmic(link_logp, word_logp, columns, any_ending):  # type: ignore[no-untyped-def]
+def _logarithmic(
+    link_logp: Float32Array, word_logp: Float32Array, columns: Int64Array, any_ending: bool
+) -> float:
     n_vertices = link_logp.shape[0]
     last = n_vertices - 1
     mass = np.full(n_vertices, -np.inf)
@@ -75,7 +83,9 @@ def _logarithmic(link_logp, word_logp, columns, any_ending):  # type: ignore[no-
 
 
 @njit(**INNER)
-def _fill(word_logp, sequence, is_filled, word_prob):  # type: ignore[no-untyped-def]
+def _fill(
+    word_logp: Float32Array, sequence: Int64Array, is_filled: BoolArray, word_prob: Float64Array
+) -> bool:
     """Fill in the probabilities of a sequence's words; whether all are candidates."""
     is_known = True
     for column in sequence:
@@ -89,7 +99,7 @@ def _fill(word_logp, sequence, is_filled, word_prob):  # type: ignore[no-untyped
 
 
 @njit(**INNER)
-def _shared(previous, sequence):  # type: ignore[no-untyped-def]
+def _shared(previous: Int64Array, sequence: Int64Array) -> int:
     """Number of words with which both sequences begin."""
     most = min(previous.shape[0], sequence.shape[0])
     for place in range(most):
@@ -100,13 +110,13 @@ def _shared(previous, sequence):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def marginals(
-    link_logp: npt.NDArray[np.float32],
-    link_prob: npt.NDArray[np.float64],
-    word_logp: npt.NDArray[np.float32],
-    columns: npt.NDArray[np.int64],
-    offsets: npt.NDArray[np.int64],
+    link_logp: Float32Array,
+    link_prob: Float64Array,
+    word_logp: Float32Array,
+    columns: Int64Array,
+    offsets: Int64Array,
     any_ending: bool,
-) -> npt.NDArray[np.float64]:
+) -> Float64Array:
     """Sum the paths of each sequence (Eq. A1, A2): products first, logs where they underflow.
 
     Args:
@@ -145,11 +155,11 @@ def marginals(
 
 @njit(cache=True, nogil=True)
 def best_path_of(
-    link_logp: npt.NDArray[np.float32],
-    word_logp: npt.NDArray[np.float32],
-    columns: npt.NDArray[np.int64],
+    link_logp: Float32Array,
+    word_logp: Float32Array,
+    columns: Int64Array,
     any_ending: bool,
-) -> tuple[float, npt.NDArray[np.int64]]:
+) -> tuple[float, Int64Array]:
     """Find the vertices of the best path that emits the given words (Eq. A4).
 
     Args:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import cast
 
-from sumfit.compiled import INNER, MAKER, njit
+import numpy as np
+
+from sumfit.compiled import INNER, MAKER, Float32Array, Float64Array, Int32Array, Int64Array, njit
 
 __all__ = [
     "best_completions",
@@ -16,16 +17,16 @@ __all__ = [
     "relaxed_bound",
 ]
 
-_NONE = np.int64(0)  # not a Python constant, for which numba would compile again
+_NONE = cast(int, np.int64(0))  # not a Python constant, for which numba would compile again
 
 
 @njit(cache=True, nogil=True)
 def best_words(
-    word_logp: npt.NDArray[np.float32],
-    cost: npt.NDArray[np.int64],
-    costs: npt.NDArray[np.int64],
+    word_logp: Float32Array,
+    cost: Int64Array,
+    costs: Int64Array,
     high: int,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+) -> tuple[Float64Array, Int32Array]:
     """Keep the best word per vertex and distinct cost; ties go to the smaller column.
 
     Args:
@@ -54,7 +55,9 @@ def best_words(
 
 
 @njit(**INNER)
-def _reach(table, link_logp, j, reach, source):  # type: ignore[no-untyped-def]
+def _reach(
+    table: Float64Array, link_logp: Float32Array, j: int, reach: Float64Array, source: Int32Array
+) -> None:
     """Set the best score of reaching vertex j by cost, and where from."""
     reach[:] = -np.inf
     for i in range(1, j):
@@ -69,7 +72,14 @@ def _reach(table, link_logp, j, reach, source):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _begin(link, words, costs, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
+def _begin(
+    link: float,
+    words: Float64Array,
+    costs: Int64Array,
+    scores: Float64Array,
+    from_vertex: Int32Array,
+    from_cost: Int32Array,
+) -> None:
     """Enter the best first words of a vertex."""
     for d in range(costs.shape[0]):
         value = np.float64(link) + words[d]
@@ -80,7 +90,15 @@ def _begin(link, words, costs, scores, from_vertex, from_cost):  # type: ignore[
 
 
 @njit(**INNER)
-def _go_on(reach, source, words, costs, scores, from_vertex, from_cost):  # type: ignore[no-untyped-def]
+def _go_on(
+    reach: Float64Array,
+    source: Int32Array,
+    words: Float64Array,
+    costs: Int64Array,
+    scores: Float64Array,
+    from_vertex: Int32Array,
+    from_cost: Int32Array,
+) -> None:
     """Enter the best later words of a vertex."""
     for d in range(costs.shape[0]):
         if words[d] == -np.inf:
@@ -94,7 +112,9 @@ def _go_on(reach, source, words, costs, scores, from_vertex, from_cost):  # type
 
 
 @njit(**INNER)
-def _best_end(table, link_logp, low, any_ending):  # type: ignore[no-untyped-def]
+def _best_end(
+    table: Float64Array, link_logp: Float32Array, low: int, any_ending: bool
+) -> tuple[float, int, int]:
     """Find the best score within the budget, the vertex it ends at and what it spends."""
     score, end, spent = -np.inf, 0, 0
     last = table.shape[0] - 1
@@ -107,7 +127,14 @@ def _best_end(table, link_logp, low, any_ending):  # type: ignore[no-untyped-def
 
 
 @njit(**MAKER)
-def _trace(from_vertex, from_cost, costs, first_costs, end, spent):  # type: ignore[no-untyped-def]
+def _trace(
+    from_vertex: Int32Array,
+    from_cost: Int32Array,
+    costs: Int64Array,
+    first_costs: Int64Array,
+    end: int,
+    spent: int,
+) -> tuple[Int64Array, Int64Array]:
     """Read a path off the table, from its end."""
     n_vertices = from_vertex.shape[0]
     vertices = np.zeros(n_vertices, dtype=np.int64)
@@ -125,15 +152,15 @@ def _trace(from_vertex, from_cost, costs, first_costs, end, spent):  # type: ign
 
 @njit(cache=True, nogil=True)
 def path_map(
-    link_logp: npt.NDArray[np.float32],
-    words: npt.NDArray[np.float64],
-    costs: npt.NDArray[np.int64],
-    first_words: npt.NDArray[np.float64],
-    first_costs: npt.NDArray[np.int64],
+    link_logp: Float32Array,
+    words: Float64Array,
+    costs: Int64Array,
+    first_words: Float64Array,
+    first_costs: Int64Array,
     low: int,
     high: int,
     any_ending: bool,
-) -> tuple[float, int, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[float, int, Int64Array, Int64Array, Float64Array]:
     """Find the best path (Eq. A5). Time O(S² · C + S · C · D), memory O(S · C).
 
     Args:
@@ -168,14 +195,16 @@ def path_map(
 
 
 @njit(**INNER)
-def _raise_shifted(scores, values, gain, cost):  # type: ignore[no-untyped-def]
+def _raise_shifted(scores: Float64Array, values: Float64Array, gain: float, cost: int) -> None:
     """Raise ``scores[c + cost]`` to ``values[c] + gain``."""
     for c in range(scores.shape[0] - cost):
         scores[c + cost] = max(scores[c + cost], values[c] + gain)
 
 
 @njit(**INNER)
-def _raise_linked(link_logp, table, j, reach):  # type: ignore[no-untyped-def]
+def _raise_linked(
+    link_logp: Float32Array, table: Float64Array, j: int, reach: Float64Array
+) -> None:
     """Set the best score of reaching vertex j by cost."""
     reach[:] = -np.inf
     for i in range(1, j):
@@ -184,13 +213,13 @@ def _raise_linked(link_logp, table, j, reach):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def relaxed_bound(
-    link_logp: npt.NDArray[np.float32],
-    words: npt.NDArray[np.float64],
-    costs: npt.NDArray[np.int64],
-    table: npt.NDArray[np.float64],
-    other_logp: npt.NDArray[np.float32],
-    other_costs: npt.NDArray[np.int64],
-    other_firsts: npt.NDArray[np.int64],
+    link_logp: Float32Array,
+    words: Float64Array,
+    costs: Int64Array,
+    table: Float64Array,
+    other_logp: Float32Array,
+    other_costs: Int64Array,
+    other_firsts: Int64Array,
     bonus: float,
     unit_bonus: float,
     any_ending: bool,
@@ -235,13 +264,13 @@ def relaxed_bound(
 
 @njit(cache=True, nogil=True)
 def best_completions(
-    link_logp: npt.NDArray[np.float32],
-    words: npt.NDArray[np.float64],
-    costs: npt.NDArray[np.int64],
+    link_logp: Float32Array,
+    words: Float64Array,
+    costs: Int64Array,
     low: int,
     high: int,
     any_ending: bool,
-) -> npt.NDArray[np.float64]:
+) -> Float64Array:
     """Find the score of the best rest of a path from every vertex (Eq. A6).
 
     Time O(S² · C + S · C · D), memory O(S · C).
@@ -277,9 +306,7 @@ def best_completions(
 
 
 @njit(cache=True, nogil=True)
-def reach_next(
-    link_logp: npt.NDArray[np.float32], mass: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def reach_next(link_logp: Float32Array, mass: Float64Array) -> Float64Array:
     """Move the best score at each vertex along its best link.
 
     Args:
@@ -300,13 +327,13 @@ def reach_next(
 
 @njit(cache=True, nogil=True)
 def rank_children(
-    reached: npt.NDArray[np.float64],
-    word_logp: npt.NDArray[np.float32],
-    cost: npt.NDArray[np.int64],
-    gain: npt.NDArray[np.float64],
-    completions: npt.NDArray[np.float64],
+    reached: Float64Array,
+    word_logp: Float32Array,
+    cost: Int64Array,
+    gain: Float64Array,
+    completions: Float64Array,
     rest: int,
-) -> npt.NDArray[np.float64]:
+) -> Float64Array:
     """Find the score of the best path that goes on with each word.
 
     Args:

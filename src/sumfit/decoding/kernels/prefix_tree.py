@@ -32,7 +32,7 @@ class Tree(NamedTuple):
 
 
 @njit(**MAKER)
-def empty_tree(room):  # type: ignore[no-untyped-def]
+def empty_tree(room: int) -> Tree:
     """Make a tree of the empty prefix, with room for so many nodes."""
     n_keys = 4
     while n_keys < 2 * room:
@@ -51,7 +51,7 @@ def empty_tree(room):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT)
-def _slot(tree, key):  # type: ignore[no-untyped-def]
+def _slot(tree: Tree, key: int) -> int:
     """Place of a key in the hash table, or the empty place where it belongs."""
     mask = tree.keys.shape[0] - 1
     at = ((key * 0x9E3779B97F4A7C1) >> 20) & mask
@@ -61,7 +61,7 @@ def _slot(tree, key):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT)
-def node_of(tree, before, word, n_words):  # type: ignore[no-untyped-def]
+def node_of(tree: Tree, before: int, word: int, n_words: int) -> int:
     """Find the node of a prefix and one more word, or enter it."""
     key = before * n_words + word
     at = _slot(tree, key)
@@ -78,7 +78,7 @@ def node_of(tree, before, word, n_words):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _copy(tree, larger, n_words):  # type: ignore[no-untyped-def]
+def _copy(tree: Tree, larger: Tree, n_words: int) -> None:
     for node in range(tree.size[0]):
         larger.parent[node] = tree.parent[node]
         larger.word[node] = tree.word[node]
@@ -93,7 +93,7 @@ def _copy(tree, larger, n_words):  # type: ignore[no-untyped-def]
 
 
 @njit(**MAKER)
-def with_room(tree, n_more, n_words):  # type: ignore[no-untyped-def]
+def with_room(tree: Tree, n_more: int, n_words: int) -> Tree:
     """Make sure that so many nodes can be entered; the tree itself where they can."""
     needed = tree.size[0] + n_more
     if needed <= tree.parent.shape[0]:

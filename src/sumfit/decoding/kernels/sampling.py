@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from sumfit.compiled import njit
+from sumfit.compiled import Float32Array, Float64Array, Int64Array, njit
 
 __all__ = ["backward_sums", "draw_paths", "mass_by_cost"]
 
 
 @njit(cache=True, nogil=True)
-def _log_add(a, b):  # type: ignore[no-untyped-def]
+def _log_add(a: float, b: float) -> float:
     """Natural log of the sum of two probabilities given as logs."""
     if a < b:
         a, b = b, a
@@ -22,7 +22,9 @@ def _log_add(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def mass_by_cost(word_logp, cost, costs, bonus):  # type: ignore[no-untyped-def]
+def mass_by_cost(
+    word_logp: Float32Array, cost: Int64Array, costs: Int64Array, bonus: Float64Array
+) -> Float64Array:
     """Sum the words of each distinct cost at every vertex, as natural logs.
 
     ``word_logp`` (S, W), ``cost`` (W,), ``costs`` (D,) ascending, ``bonus`` (D,) for each; returns
@@ -41,7 +43,7 @@ def mass_by_cost(word_logp, cost, costs, bonus):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _through(summed, costs, after, r, j):  # type: ignore[no-untyped-def]
+def _through(summed: Float64Array, costs: Int64Array, after: Float64Array, r: int, j: int) -> float:
     """Mass of emitting any word at vertex j and going on, with r to spend before the word."""
     total = -np.inf
     for d in range(costs.shape[0]):
@@ -51,9 +53,16 @@ def _through(summed, costs, after, r, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def backward_sums(  # type: ignore[no-untyped-def]
-    link_logp, closing, summed, costs, first_summed, first_costs, high, slack
-):
+def backward_sums(
+    link_logp: Float32Array,
+    closing: Float64Array,
+    summed: Float64Array,
+    costs: Int64Array,
+    first_summed: Float64Array,
+    first_costs: Int64Array,
+    high: int,
+    slack: int,
+) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Fill the mass of all completions by cost still to spend and vertex (Eq. A11).
 
     ``closing`` (S,) natural log of ending after each vertex. Returns ``after`` (C+1, S), the
@@ -83,7 +92,7 @@ def backward_sums(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _choose(generator, weights, n):  # type: ignore[no-untyped-def]
+def _choose(generator: np.random.Generator, weights: Float64Array, n: int) -> int:
     """Draw an index with probability proportional to ``exp(weights[:n])``."""
     peak = -np.inf
     for i in range(n):
@@ -104,9 +113,17 @@ def _choose(generator, weights, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _draw_word(  # type: ignore[no-untyped-def]
-    generator, word_logp, cost, summed, costs, after, r, j, weights
-):
+def _draw_word(
+    generator: np.random.Generator,
+    word_logp: Float32Array,
+    cost: Int64Array,
+    summed: Float64Array,
+    costs: Int64Array,
+    after: Float64Array,
+    r: int,
+    j: int,
+    weights: Float64Array,
+) -> tuple[int, int]:
     """Draw the word at vertex j with r to spend: first its cost, then the word."""
     for d in range(costs.shape[0]):
         weights[d] = summed[j, d] + after[r - costs[d], j] if costs[d] <= r else -np.inf
@@ -118,24 +135,24 @@ def _draw_word(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def draw_paths(  # type: ignore[no-untyped-def]
-    generator,
-    n_samples,
-    link_logp,
-    closing,
-    word_logp,
-    cost,
-    first,
-    summed,
-    costs,
-    first_summed,
-    first_costs,
-    after,
-    through,
-    opening,
-    high,
-    slack,
-):
+def draw_paths(
+    generator: np.random.Generator,
+    n_samples: int,
+    link_logp: Float32Array,
+    closing: Float64Array,
+    word_logp: Float32Array,
+    cost: Int64Array,
+    first: Int64Array,
+    summed: Float64Array,
+    costs: Int64Array,
+    first_summed: Float64Array,
+    first_costs: Int64Array,
+    after: Float64Array,
+    through: Float64Array,
+    opening: Float64Array,
+    high: int,
+    slack: int,
+) -> tuple[Int64Array, Int64Array]:
     """Draw paths of vertices and words with probability proportional to ``exp(score)``.
 
     Returns the columns and vertices ``(n_samples, S)``, padded with -1.

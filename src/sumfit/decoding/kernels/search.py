@@ -8,19 +8,22 @@ child is ever cut.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from sumfit.compiled import ENTRY, INNER, njit
-from sumfit.decoding.kernels.children import child_of, make_child, make_root, value_of
-from sumfit.decoding.kernels.frontier import pop, push
+from sumfit.constraints.kernels.state import Rules
+from sumfit.decoding.kernels.children import Graph, Room, child_of, make_child, make_root, value_of
+from sumfit.decoding.kernels.frontier import Nodes, pop, push
 
 __all__ = ["DONE", "EMPTY", "FULL", "HOPELESS", "LANDED", "LIMIT", "Progress", "run"]
 
 DONE, EMPTY, LIMIT, FULL, LANDED, HOPELESS = 0, 1, 2, 3, 4, 5  # why `run` returned
 
-_FINISHED = np.int64(-1)  # frontier entry: a finished sequence rather than a child to be made
+_FINISHED = cast(
+    int, np.int64(-1)
+)  # frontier entry: a finished sequence rather than a child to be made
 
 
 class Progress(NamedTuple):
@@ -38,13 +41,15 @@ class Progress(NamedTuple):
 
 
 @njit(**INNER)
-def _note_outside(progress, bound):  # type: ignore[no-untyped-def]
+def _note_outside(progress: Progress, bound: float) -> None:
     last = progress.done.shape[0]
     progress.outside[last] = max(progress.outside[last], bound)
 
 
 @njit(**INNER)
-def _start(rules, graph, nodes, progress, high, room):  # type: ignore[no-untyped-def]
+def _start(
+    rules: Rules, graph: Graph, nodes: Nodes, progress: Progress, high: int, room: Room
+) -> None:
     """Make the empty prefix and enter its best child."""
     count = progress.count
     root = count[0]
@@ -57,7 +62,7 @@ def _start(rules, graph, nodes, progress, high, room):  # type: ignore[no-untype
 
 
 @njit(**INNER)
-def _finish(nodes, progress, top):  # type: ignore[no-untyped-def]
+def _finish(nodes: Nodes, progress: Progress, top: int) -> bool:
     """Enter a finished sequence into the results; return whether there are enough.
 
     A sequence with a word outside the candidates is not a result; its score bounds all such
@@ -74,7 +79,16 @@ def _finish(nodes, progress, top):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _expand_next(rules, graph, nodes, progress, top, w, slack, room):  # type: ignore[no-untyped-def]
+def _expand_next(
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    progress: Progress,
+    top: int,
+    w: int,
+    slack: int,
+    room: Room,
+) -> int:
     """Make a child and return its best child; enter its next sibling and the end it may make."""
     count = progress.count
     nodes.bounds[top, w] = 0.0
@@ -91,9 +105,18 @@ def _expand_next(rules, graph, nodes, progress, top, w, slack, room):  # type: i
 
 
 @njit(**ENTRY)
-def run(  # type: ignore[no-untyped-def]
-    rules, graph, nodes, progress, high, slack, limit, patience, is_dive, room
-):
+def run(
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    progress: Progress,
+    high: int,
+    slack: int,
+    limit: int,
+    patience: int,
+    is_dive: bool,
+    room: Room,
+) -> int:
     """Go on with a search until it is done, empty, at its limit or out of room.
 
     After ``patience`` expansions it also returns, as `HOPELESS`, once the bound on sequences that

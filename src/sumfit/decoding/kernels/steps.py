@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, MAKER, njit
+from sumfit.compiled import INNER, MAKER, BoolArray, Float64Array, Int64Array, njit
 from sumfit.constraints.kernels.state import REJECTED
 
 __all__ = ["Entries", "Steps", "in_runs", "list_entries", "payable_steps"]
@@ -52,19 +52,19 @@ class Entries(NamedTuple):
 
 
 @njit(**MAKER)
-def _whole(size):  # type: ignore[no-untyped-def]
+def _whole(size: int) -> Int64Array:
     return np.empty(size, dtype=np.int64)
 
 
 @njit(**INNER)
-def _key(steps, joins, p):  # type: ignore[no-untyped-def]
+def _key(steps: Steps, joins: BoolArray, p: int) -> int:
     """One number for all that a run has in common, cost first."""
     key = 2 * (8 * steps.cost[p] + steps.kind[p]) + joins[steps.word[p]]
     return ((key << _BITS) + steps.gain[p] << _BITS) + steps.blocked[p]
 
 
 @njit(**INNER)
-def _insert(keys, count, n_runs, key):  # type: ignore[no-untyped-def]
+def _insert(keys: Int64Array, count: Int64Array, n_runs: int, key: int) -> int:
     """Count a key in the ascending list of keys; return how many there are then."""
     at = n_runs
     while at > 0 and keys[at - 1] >= key:
@@ -81,7 +81,14 @@ def _insert(keys, count, n_runs, key):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _sort_runs(steps, joins, keys, filled, run, sorted_steps):  # type: ignore[no-untyped-def]
+def _sort_runs(
+    steps: Steps,
+    joins: BoolArray,
+    keys: Int64Array,
+    filled: Int64Array,
+    run: Int64Array,
+    sorted_steps: Steps,
+) -> int:
     """Copy steps run by run, in their order within each; return the number of runs."""
     n_runs = 0
     for p in range(steps.word.shape[0]):
@@ -106,20 +113,36 @@ def _sort_runs(steps, joins, keys, filled, run, sorted_steps):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def payable_steps(cost, high, kinds, joins, gains):  # type: ignore[no-untyped-def]
+def payable_steps(
+    cost: Int64Array, high: int, kinds: Int64Array, joins: BoolArray, gains: Int64Array
+) -> Steps:
     """Make one step, in runs, for each word that costs no more than ``high`` and may be written."""
     word = np.flatnonzero((cost <= high) & (kinds != REJECTED))
     return _in_runs(word, cost[word], kinds[word], gains[word], np.zeros_like(word), joins)
 
 
 @njit(cache=True, nogil=True)
-def in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped-def]
+def in_runs(
+    word: Int64Array,
+    cost: Int64Array,
+    kind: Int64Array,
+    gain: Int64Array,
+    blocked: Int64Array,
+    joins: BoolArray,
+) -> tuple[Int64Array, ...]:
     """Sort steps by all but the word, ``joins`` (W,) included, and find the runs."""
     return _in_runs(word, cost, kind, gain, blocked, joins)
 
 
 @njit(**MAKER)
-def _in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped-def]
+def _in_runs(
+    word: Int64Array,
+    cost: Int64Array,
+    kind: Int64Array,
+    gain: Int64Array,
+    blocked: Int64Array,
+    joins: BoolArray,
+) -> Steps:
     n = word.shape[0]
     steps = Steps(word, cost, kind, gain, blocked, word, joins)
     run = _whole(n + 1)
@@ -133,7 +156,9 @@ def _in_runs(word, cost, kind, gain, blocked, joins):  # type: ignore[no-untyped
 
 
 @njit(**INNER)
-def _thresholds(prob, word, share, least, dropped):  # type: ignore[no-untyped-def]
+def _thresholds(
+    prob: Float64Array, word: Int64Array, share: float, least: Float64Array, dropped: Float64Array
+) -> None:
     """Set the least probability at each vertex that is not negligible, and the most below it."""
     least[:] = 0.0
     dropped[:] = 0.0
@@ -148,7 +173,9 @@ def _thresholds(prob, word, share, least, dropped):  # type: ignore[no-untyped-d
 
 
 @njit(**INNER)
-def _append(prob, least, vertex, value, filled):  # type: ignore[no-untyped-def]
+def _append(
+    prob: Float64Array, least: Float64Array, vertex: Int64Array, value: Float64Array, filled: int
+) -> int:
     """List the entries of one word, a multiple of four; return how many entries there are then."""
     size = 0
     for j in range(prob.shape[0]):
@@ -166,7 +193,15 @@ def _append(prob, least, vertex, value, filled):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _is_dominated(vertex, value, begin, end, best, prob, w):  # type: ignore[no-untyped-def]
+def _is_dominated(
+    vertex: Int64Array,
+    value: Float64Array,
+    begin: int,
+    end: int,
+    best: Int64Array,
+    prob: Float64Array,
+    w: int,
+) -> bool:
     """Return whether the word that is best where w is most probable is above w everywhere."""
     top = begin
     for q in range(begin + 1, end):
@@ -182,7 +217,17 @@ def _is_dominated(vertex, value, begin, end, best, prob, w):  # type: ignore[no-
 
 
 @njit(**INNER)
-def _list_run(prob, word, least, best, begin, start, vertex, value, n_kept):  # type: ignore[no-untyped-def]
+def _list_run(
+    prob: Float64Array,
+    word: Int64Array,
+    least: Float64Array,
+    best: Int64Array,
+    begin: Int64Array,
+    start: Int64Array,
+    vertex: Int64Array,
+    value: Float64Array,
+    n_kept: int,
+) -> int:
     """List the entries of the words of one run; return how many words are listed then."""
     n_words = word.shape[0]
     filled = start[n_kept]
@@ -211,7 +256,7 @@ def _list_run(prob, word, least, best, begin, start, vertex, value, n_kept):  # 
 
 
 @njit(**MAKER)
-def list_entries(prob, steps, share):  # type: ignore[no-untyped-def]
+def list_entries(prob: Float64Array, steps: Steps, share: float) -> Entries:
     """Keep the entries above a share of their vertex's best, and the largest of the rest.
 
     A word that another word of its run beats at every vertex is left out: the bound is a maximum

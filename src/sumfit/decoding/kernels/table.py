@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import HOT, INNER, MAKER, njit
-from sumfit.decoding.kernels.prefix_tree import empty_tree, node_of, with_room
+from sumfit.compiled import HOT, INNER, MAKER, Float32Array, Float64Array, Int64Array, njit
+from sumfit.decoding.kernels.prefix_tree import Tree, empty_tree, node_of, with_room
 
 __all__ = ["empty_table", "fill_vertex", "sequences"]
 
@@ -78,7 +78,7 @@ class _Choice(NamedTuple):
 
 
 @njit(**INNER, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a: Float64Array, b: Float64Array) -> float:
     total = 0.0
     for i in range(a.shape[0]):
         total += a[i] * b[i]
@@ -86,7 +86,15 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _arrive(s, links_in, word_logp, top, bonus, cells, arrivals):  # type: ignore[no-untyped-def]
+def _arrive(
+    s: int,
+    links_in: Float64Array,
+    word_logp: Float32Array,
+    top: Int64Array,
+    bonus: float,
+    cells: _Cells,
+    arrivals: _Arrivals,
+) -> int:
     """Set what reaches vertex s and what it may emit; return the number of words."""
     for c in range(cells.size.shape[0]):
         arrivals.peak[c] = 0.0
@@ -112,7 +120,15 @@ def _arrive(s, links_in, word_logp, top, bonus, cells, arrivals):  # type: ignor
 
 
 @njit(**HOT)
-def _lift(c, n_words, cost, first, scale, is_empty, arrivals):  # type: ignore[no-untyped-def]
+def _lift(
+    c: int,
+    n_words: int,
+    cost: Int64Array,
+    first: Int64Array,
+    scale: Float64Array,
+    is_empty: bool,
+    arrivals: _Arrivals,
+) -> float:
     """Bring the shares of mass that come into a cell to one scale; return that scale."""
     log_root = math.log(arrivals.root[0]) if arrivals.root[0] > 0.0 else -np.inf
     most = -np.inf
@@ -140,7 +156,9 @@ def _lift(c, n_words, cost, first, scale, is_empty, arrivals):  # type: ignore[n
 
 
 @njit(**HOT)
-def _insert(rank, code, count, new_rank, new_code):  # type: ignore[no-untyped-def]
+def _insert(
+    rank: Float64Array, code: Int64Array, count: int, new_rank: float, new_code: int
+) -> int:
     """Insert one entry into a list, best rank first; return how many there are."""
     if count == rank.shape[0]:
         count -= 1
@@ -155,7 +173,17 @@ def _insert(rank, code, count, new_rank, new_code):  # type: ignore[no-untyped-d
 
 
 @njit(**HOT)
-def _merge(c, cost, ratio, cells, arrivals, tree, gain, rank, code):  # type: ignore[no-untyped-def]
+def _merge(
+    c: int,
+    cost: Int64Array,
+    ratio: float,
+    cells: _Cells,
+    arrivals: _Arrivals,
+    tree: Tree,
+    gain: Float64Array,
+    rank: Float64Array,
+    code: Int64Array,
+) -> int:
     """Enter what a cell holds already, each prefix with the mass that it gains at this vertex."""
     count = 0
     for k in range(cells.size[c]):
@@ -175,7 +203,16 @@ def _merge(c, cost, ratio, cells, arrivals, tree, gain, rank, code):  # type: ig
 
 
 @njit(**HOT)
-def _expand(c, n_words, cost, size, arrivals, rank, code, count):  # type: ignore[no-untyped-def]
+def _expand(
+    c: int,
+    n_words: int,
+    cost: Int64Array,
+    size: Int64Array,
+    arrivals: _Arrivals,
+    rank: Float64Array,
+    code: Int64Array,
+    count: int,
+) -> int:
     """Enter the expansions that are good enough; return how many entries there are then."""
     n_most = rank.shape[0]
     reach, factor, used = arrivals.reach, arrivals.factor, arrivals.used
@@ -195,7 +232,7 @@ def _expand(c, n_words, cost, size, arrivals, rank, code, count):  # type: ignor
 
 
 @njit(**HOT)
-def _release(c, count, code, cells, place):  # type: ignore[no-untyped-def]
+def _release(c: int, count: int, code: Int64Array, cells: _Cells, place: Int64Array) -> None:
     """Give back the rows of the prefixes that a cell no longer holds."""
     n_most = code.shape[0]
     n_free = cells.n_free[0]
@@ -212,7 +249,7 @@ def _release(c, count, code, cells, place):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT)
-def _keep(c, s, chosen, k, cells, choice):  # type: ignore[no-untyped-def]
+def _keep(c: int, s: int, chosen: int, k: int, cells: _Cells, choice: _Choice) -> None:
     """Keep an old prefix, with its mass on the new scale and the share it gains."""
     row = choice.old_slot[c, chosen]
     cells.node[c, k] = choice.old_node[c, chosen]
@@ -225,7 +262,7 @@ def _keep(c, s, chosen, k, cells, choice):  # type: ignore[no-untyped-def]
 
 
 @njit(**HOT)
-def _enter(c, s, node, k, cells, rank):  # type: ignore[no-untyped-def]
+def _enter(c: int, s: int, node: int, k: int, cells: _Cells, rank: float) -> None:
     """Put a new prefix into a cell."""
     cells.n_free[0] -= 1
     row = cells.free[cells.n_free[0]]
@@ -237,7 +274,15 @@ def _enter(c, s, node, k, cells, rank):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _choose(n_words, cost, first, cells, arrivals, choice, tree):  # type: ignore[no-untyped-def]
+def _choose(
+    n_words: int,
+    cost: Int64Array,
+    first: Int64Array,
+    cells: _Cells,
+    arrivals: _Arrivals,
+    choice: _Choice,
+    tree: Tree,
+) -> None:
     """Choose what every cell holds next."""
     for c in range(cells.size.shape[0]):
         is_empty = cells.size[c] == 0
@@ -251,7 +296,15 @@ def _choose(n_words, cost, first, cells, arrivals, choice, tree):  # type: ignor
 
 
 @njit(**INNER)
-def _take(s, cost, cells, arrivals, choice, tree, n_words):  # type: ignore[no-untyped-def]
+def _take(
+    s: int,
+    cost: Int64Array,
+    cells: _Cells,
+    arrivals: _Arrivals,
+    choice: _Choice,
+    tree: Tree,
+    n_words: int,
+) -> None:
     """Make the cells hold what was chosen."""
     n_most = choice.code.shape[1]
     for c in range(cells.size.shape[0]):
@@ -275,12 +328,12 @@ def _take(s, cost, cells, arrivals, choice, tree, n_words):  # type: ignore[no-u
 
 
 @njit(**MAKER)
-def _whole(n_rows, n_columns):  # type: ignore[no-untyped-def]
+def _whole(n_rows: int, n_columns: int) -> Int64Array:
     return np.empty((n_rows, n_columns), dtype=np.int64)
 
 
 @njit(**MAKER)
-def _collect(low, cells, tree, n_vertices):  # type: ignore[no-untyped-def]
+def _collect(low: int, cells: _Cells, tree: Tree, n_vertices: int) -> tuple[Int64Array, Int64Array]:
     """Read the words of every prefix kept within the budget off the tree."""
     n_found = cells.size[low:].sum()
     columns = np.full((n_found, n_vertices), -1, dtype=np.int64)
@@ -298,7 +351,9 @@ def _collect(low, cells, tree, n_vertices):  # type: ignore[no-untyped-def]
 
 
 @njit(**MAKER)
-def _room(n_cells, n_most, n_vertices, n_words, n_top):  # type: ignore[no-untyped-def]
+def _room(
+    n_cells: int, n_most: int, n_vertices: int, n_words: int, n_top: int
+) -> tuple[_Cells, _Arrivals, _Choice]:
     """Make the arrays."""
     n_slots = n_cells * n_most
     cells = _Cells(
@@ -338,16 +393,28 @@ def _room(n_cells, n_most, n_vertices, n_words, n_top):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def empty_table(n_cells, beam_size, n_vertices, n_words, n_top):  # type: ignore[no-untyped-def]
+def empty_table(
+    n_cells: int, beam_size: int, n_vertices: int, n_words: int, n_top: int
+) -> tuple[_Cells, _Arrivals, _Choice, Tree]:
     """Make a table of which no vertex is filled yet: its cells, room to work in, prefixes."""
     cells, arrivals, choice = _room(n_cells, beam_size, n_vertices, n_words, n_top)
     return cells, arrivals, choice, empty_tree(4 * n_cells * beam_size)
 
 
 @njit(cache=True, nogil=True)
-def fill_vertex(  # type: ignore[no-untyped-def]
-    s, link_prob_to, word_logp, top, cost, first, bonus, cells, arrivals, choice, tree
-):
+def fill_vertex(
+    s: int,
+    link_prob_to: Float64Array,
+    word_logp: Float32Array,
+    top: Int64Array,
+    cost: Int64Array,
+    first: Int64Array,
+    bonus: float,
+    cells: _Cells,
+    arrivals: _Arrivals,
+    choice: _Choice,
+    tree: Tree,
+) -> Tree:
     """Fill ``A[c, s]`` of one vertex (Eq. A7), after all vertices before it.
 
     Only the column of the last vertex is kept. ``link_prob_to`` (S, S) holds link probabilities,
@@ -367,7 +434,9 @@ def fill_vertex(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sequences(low, cells, tree, n_vertices):  # type: ignore[no-untyped-def]
+def sequences(
+    low: int, cells: _Cells, tree: Tree, n_vertices: int
+) -> tuple[Int64Array, Int64Array]:
     """Read the sequences within the budget off the last column that was filled.
 
     Returns their columns (N, S), padded with -1, and their lengths (N,).

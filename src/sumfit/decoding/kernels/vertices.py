@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.compiled import INNER, njit
+from sumfit.compiled import INNER, Float64Array, Int64Array, njit
 
 __all__ = ["best_vertices"]
 
@@ -13,7 +13,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(**INNER, fastmath=_FAST)
-def _best_arrivals(before, link, best):  # type: ignore[no-untyped-def]
+def _best_arrivals(before: Float64Array, link: Float64Array, best: Float64Array) -> None:
     """Set ``best[j]`` to the greatest ``before[i] * link[i, j]`` of the vertices i before j."""
     best[:] = 0.0
     for i in range(before.shape[0]):
@@ -24,7 +24,14 @@ def _best_arrivals(before, link, best):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def best_vertices(link, first_link, end, prob, words, vertices):  # type: ignore[no-untyped-def]
+def best_vertices(
+    link: Float64Array,
+    first_link: Float64Array,
+    end: Float64Array,
+    prob: Float64Array,
+    words: Int64Array,
+    vertices: Int64Array,
+) -> bool:
     """Fill ``vertices`` with the best single path that emits ``words``; whether there is one.
 
     Products are scaled to a peak of 1 at every word, so that none underflows; ties go to the

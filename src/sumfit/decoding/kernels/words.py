@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from sumfit.compiled import INNER, MAKER, njit
+from sumfit.compiled import INNER, MAKER, Float32Array, Int64Array, UInt32Array, UInt64Array, njit
 
 __all__ = ["best_words", "top_words"]
 
@@ -36,7 +35,7 @@ class _Room(NamedTuple):
     values: Any
 
 
-def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.int64]:
+def top_words(word_logp: Float32Array, n_top: int) -> Int64Array:
     """Find the most probable words of every vertex, best first; ties go to the smaller column.
 
     Time O(S · (W + M²)).
@@ -52,8 +51,8 @@ def top_words(word_logp: npt.NDArray[np.float32], n_top: int) -> npt.NDArray[np.
 
 
 def best_words(
-    word_logp: npt.NDArray[np.float32], n_top: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    word_logp: Float32Array, n_top: int
+) -> tuple[Int64Array, Float32Array, Float32Array]:
     """Keep the words that are among the most probable of some vertex.
 
     Args:
@@ -70,7 +69,7 @@ def best_words(
 
 
 @njit(**INNER)
-def _best_of_lanes(bits, best):  # type: ignore[no-untyped-def]
+def _best_of_lanes(bits: UInt32Array, best: UInt32Array) -> None:
     """Set ``best[l]`` to the least bits of the columns l, l + L, l + 2 L and so on."""
     n_words = bits.shape[0]
     best[:] = _IMPOSSIBLE
@@ -90,7 +89,7 @@ def _best_of_lanes(bits, best):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _least(keys):  # type: ignore[no-untyped-def]
+def _least(keys: UInt64Array) -> np.uint64:
     least = keys[0]
     for lane in range(_LANES):
         least = min(least, keys[lane])
@@ -98,7 +97,7 @@ def _least(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _best_lanes(best, keys, lanes):  # type: ignore[no-untyped-def]
+def _best_lanes(best: UInt32Array, keys: UInt64Array, lanes: Int64Array) -> tuple[np.uint32, int]:
     """List the lanes with the least bits, without a branch that depends on them.
 
     Returns the greatest of these bits, and how many lanes have no more.
@@ -118,7 +117,7 @@ def _best_lanes(best, keys, lanes):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _enter(values, columns, value, column):  # type: ignore[no-untyped-def]
+def _enter(values: UInt32Array, columns: Int64Array, value: np.uint32, column: int) -> None:
     """Insert a value into an ascending list, equals by column, if it is good enough."""
     at = values.shape[0] - 1
     if value > values[at] or (value == values[at] and column > columns[at]):
@@ -134,7 +133,7 @@ def _enter(values, columns, value, column):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _top_of_row(bits, top, room):  # type: ignore[no-untyped-def]
+def _top_of_row(bits: UInt32Array, top: Int64Array, room: _Room) -> None:
     """Fill ``top`` (M,) with the columns of the least bits.
 
     The M-th least of the lanes' least bits bounds the M-th least of all, so that few lanes need a
@@ -158,7 +157,7 @@ def _top_of_row(bits, top, room):  # type: ignore[no-untyped-def]
 
 
 @njit(**MAKER)
-def _top(bits, n_top):  # type: ignore[no-untyped-def]
+def _top(bits: UInt32Array, n_top: int) -> Int64Array:
     n_vertices = bits.shape[0]
     top = np.full((n_vertices, n_top), -1, dtype=np.int64)
     room = _Room(
@@ -173,7 +172,7 @@ def _top(bits, n_top):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _outside(bits, top, hidden):  # type: ignore[no-untyped-def]
+def _outside(bits: UInt32Array, top: Int64Array, hidden: UInt32Array) -> np.uint32:
     """Least bits of a row among the columns not hidden; ``top`` lists the least, in order."""
     for v in top:
         if v < 0:
@@ -187,12 +186,12 @@ def _outside(bits, top, hidden):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _top_columns(bits, n_top):  # type: ignore[no-untyped-def]
+def _top_columns(bits: UInt32Array, n_top: int) -> Int64Array:
     return _top(bits, n_top)
 
 
 @njit(cache=True, nogil=True)
-def _kept(bits, n_top):  # type: ignore[no-untyped-def]
+def _kept(bits: UInt32Array, n_top: int) -> tuple[Int64Array, UInt32Array, UInt32Array]:
     n_vertices, n_words = bits.shape
     top = _top(bits, n_top + _MORE)
     hidden = np.zeros(n_words, dtype=np.uint32)  # all bits of the columns that are kept

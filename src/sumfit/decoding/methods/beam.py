@@ -9,14 +9,16 @@ of prefixes are those of exact search.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from sumfit.constraints.kernels.state import Rules
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.decoding.bounds.tables import SearchTables
 from sumfit.decoding.kernels.beam import Beam, Found, grow_beam, rank_parents, start_beam
+from sumfit.decoding.kernels.children import Graph, Room
+from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.methods.seqmap import restricted
 from sumfit.decoding.options import DecodeOptions
@@ -30,6 +32,7 @@ __all__ = ["seqmap_beam"]
 
 _SLICE = 32  # prefixes of a length that are looked at between two looks at the clock
 _TOLERANCE = 1e-9  # nats within which two scores count as equal
+_Parts = tuple[Rules, Graph, Nodes, Beam]
 
 
 def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
@@ -99,7 +102,7 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     return NBest(tuple(results), method="seqmap-beam", n_expanded=int(n_made))
 
 
-def _ranked(parts: tuple[Any, ...], begin: int, end: int, room: Any, deadline: Deadline) -> bool:
+def _ranked(parts: _Parts, begin: int, end: int, room: Room, deadline: Deadline) -> bool:
     """Find the best child of every prefix of a length, if there is time."""
     for start in range(begin, end, _SLICE):
         if begin and deadline.is_over:

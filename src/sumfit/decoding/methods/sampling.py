@@ -139,7 +139,7 @@ class PathSampler:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         costs = np.unique(cost[cost <= self.problem.high])
         options = self.problem.options
-        bonus = options.bonus + options.unit_bonus * costs
+        bonus = np.asarray(options.bonus + options.unit_bonus * costs, dtype=np.float64)
         return costs, kernels.mass_by_cost(self.problem.word_logp, cost, costs, bonus)
 
 

@@ -54,13 +54,15 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
     top = top_words(problem.word_logp, n_top)
     links_to = np.ascontiguousarray(links.T)
     graph = (links_to, problem.word_logp, top, problem.cost, problem.first, float(options.bonus))
-    *room, tree = empty_table(n_cells, options.beam_size, n_vertices, dag.n_candidates, n_top)
+    cells, arrivals, choice, tree = empty_table(
+        n_cells, options.beam_size, n_vertices, dag.n_candidates, n_top
+    )
     n_filled, deadline = 0, options.running
     while n_filled < n_vertices - 2 and not (n_filled and deadline.is_over):
         n_filled += 1
-        tree = fill_vertex(n_filled, *graph, *room, tree)
+        tree = fill_vertex(n_filled, *graph, cells, arrivals, choice, tree)
     is_complete = n_filled == n_vertices - 2
-    columns, lengths = sequences(problem.low, room[0], tree, n_vertices)
+    columns, lengths = sequences(problem.low, cells, tree, n_vertices)
     listed, log_probs = _best(problem, links, columns, lengths)
     found = as_hypotheses(problem, listed, log_probs=log_probs)
     if not is_complete:
