@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sumfit import Summarizer, Summary
 from sumfit.errors import InputError
+from sumfit.notebook import Arc, Dot, graph
 from tests.tiny_model import TEXTS
 
 
@@ -56,6 +57,30 @@ def test_a_column_is_a_list_of_texts(fit: Summarizer, library: str) -> None:
     assert [one.text for one in fit.stream(column, max_chars=40)] == expected
     own = [30, 35, 40, 45, 50, 55]
     assert [one.limit for one in fit(column, max_chars=own)] == own
+
+
+def test_a_data_set_is_mapped(fit: Summarizer) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    texts = datasets.Dataset.from_dict({"text": list(TEXTS)})
+
+    def titles(batch: dict[str, list[str]]) -> dict[str, list[str]]:
+        return {"title": [one.text for one in fit(batch["text"], max_chars=60)]}
+
+    mapped = texts.map(titles, batched=True, batch_size=2, load_from_cache_file=False)
+    assert mapped["title"][:] == [one.text for one in fit(list(TEXTS), max_chars=60)]
+    assert [one.text for one in fit(texts["text"], max_chars=60)] == mapped["title"][:]
+
+
+@given(st.text(max_size=20), st.booleans(), st.floats(0, 1))
+def test_no_label_of_a_graph_becomes_markup(label: str, is_chosen: bool, prob: float) -> None:
+    def tags(label: str) -> list[str]:
+        dots = [Dot(0, "start", True), Dot(3, label, is_chosen), Dot(9, "end", True)]
+        arcs = [Arc(0, 3, prob, is_chosen), Arc(3, 9, 1.0, is_chosen), Arc(3, 7, 0.5, False)]
+        page = Page(graph(dots, arcs))
+        assert page.open == []
+        return page.tags
+
+    assert tags(label) == tags("word") == [*["div", "svg"], *2 * ["path"], *3 * ["circle", "text"]]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -112,6 +137,10 @@ def test_a_notebook_shows_text_limit_and_alternatives(fit: Summarizer) -> None:
     page = Page(found._repr_html_())
     assert found.summary.text in page.text
     assert page.tags.count("tr") == 1 + len(found.path)
+    assert page.tags.count("svg") == 2  # the limit, and the graph
+    assert page.tags.count("circle") >= 2 + len(found.path)
+    assert page.tags.count("path") >= 1 + len(found.path)
+    assert {"start", "end"} <= set(page.words)
     assert repr(fit) == "Summarizer(model='tiny-copy', backend='onnx-fp32')"
     assert repr(found).startswith(f"Inspection({found.summary.text!r}, ")
     assert "\n" not in repr(found)

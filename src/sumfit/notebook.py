@@ -7,10 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
-__all__ = ["card", "table"]
+__all__ = ["Arc", "Dot", "card", "graph", "table"]
 
 _BAR = 240  # pixels of a limit
+_STEP = 34  # pixels between two dots
+_TOP, _LABELS = 110, 90  # pixels above and below the dots
+_PER_STEP = 0.4  # height of an arc by its width
+
+
+class Dot(NamedTuple):
+    """One vertex of a drawing.
+
+    Attributes:
+        number: Its number in the graph.
+        label: What it says.
+        is_chosen: It is on the path.
+    """
+
+    number: int
+    label: str
+    is_chosen: bool
+
+
+class Arc(NamedTuple):
+    """One link of a drawing.
+
+    Attributes:
+        source: Number of the dot where it starts.
+        target: Number of the dot where it ends.
+        prob: Its probability.
+        is_chosen: It is on the path.
+    """
+
+    source: int
+    target: int
+    prob: float
+    is_chosen: bool
 
 
 def card(text: str, length: int, limit: int, unit: str, facts: Sequence[str]) -> str:
@@ -56,4 +90,47 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return (
         f"<details><summary>{escape(title)}</summary>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></details>"
+    )
+
+
+def graph(dots: Sequence[Dot], arcs: Sequence[Arc]) -> str:
+    """A drawing of a graph: dots from left to right, links as arcs, the path in bold.
+
+    Args:
+        dots: The vertices that are drawn, by their number.
+        arcs: Links between them; others are left out.
+
+    Returns:
+        HTML.
+    """
+    places = {dot.number: _STEP * (place + 0.5) for place, dot in enumerate(dots)}
+    width = _STEP * len(dots) + _LABELS
+    drawn = "".join(
+        _arc(places[arc.source], places[arc.target], arc)
+        for arc in sorted(arcs, key=lambda arc: arc.is_chosen)
+        if arc.source in places and arc.target in places
+    )
+    drawn += "".join(_dot(places[dot.number], dot) for dot in dots)
+    path = " ".join(dot.label for dot in dots if dot.is_chosen)
+    name = f"Graph of {len(dots)} vertices; the path: {path}"
+    return (
+        '<div style="overflow-x: auto"><svg role="img" fill="none" stroke="currentColor" '
+        f'width="{width}" height="{_TOP + _LABELS}" aria-label="{escape(name)}">{drawn}</svg></div>'
+    )
+
+
+def _arc(start: float, end: float, arc: Arc) -> str:
+    top = max(0.0, _TOP - 12 - 2 * _PER_STEP * (end - start))
+    look = 'stroke-width="3"' if arc.is_chosen else f'opacity="{0.1 + 0.5 * arc.prob:.2f}"'
+    curve = f"M{start:g} {_TOP} Q{(start + end) / 2:g} {top:g} {end:g} {_TOP}"
+    return f'<path d="{curve}" {look}/>'
+
+
+def _dot(place: float, dot: Dot) -> str:
+    size, weight = (5, 700) if dot.is_chosen else (3, 400)
+    return (
+        f'<circle cx="{place:g}" cy="{_TOP}" r="{size}" fill="currentColor" stroke="none"/>'
+        f'<text x="{place:g}" y="{_TOP + 16}" transform="rotate(45 {place:g} {_TOP + 16})" '
+        f'font-size="12" font-weight="{weight}" fill="currentColor" stroke="none">'
+        f"{escape(dot.label)}</text>"
     )

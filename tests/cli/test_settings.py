@@ -126,6 +126,25 @@ def test_a_wrong_value_says_that_the_file_has_it(
     assert flag == "--n-best" or "set in" not in own.err
 
 
+def test_show_config_names_the_file_that_is_passed_over(
+    sumfit: Sumfit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sumfit.toml").write_text("max-chars = 40\n")
+    shared = tmp_path / "pyproject.toml"
+    for content, is_named in (
+        ("[tool.sumfit]\nmax-chars = 50\n", True),
+        ("[tool.sumfit\n", True),  # broken, and not read either
+        ("[tool.other]\n", False),
+        ("# sumfit\n", False),
+    ):
+        shared.write_text(content)
+        result = sumfit("--show-config")
+        line = f"not read  {shared}  (sumfit.toml beside it wins)\n"
+        assert (result.code, line in result.out) == (0, is_named), content
+        assert "max-chars  40  (sumfit.toml)\n" in result.out
+
+
 def test_show_config_says_which_source_won(
     sumfit: Sumfit, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,6 +186,13 @@ def _read(file: Path) -> SettingsFile | None:
     return SettingsFile(file, values)
 
 
+def _has_settings(file: Path) -> bool:
+    try:
+        return file.is_file() and _read(file) is not None
+    except ConfigError:
+        return True
+
+
 def _use(context: typer.Context, value: str | None) -> str | None:
     """Let the file fill in what neither command line nor environment say."""
     if context.resilient_parsing or value == _NO_FILE:
@@ -306,6 +313,8 @@ def _give_way(context: Any) -> frozenset[str]:
 def _report(context: Any, file: Path | None, lost: frozenset[str]) -> Iterator[str]:
     """What is set, one option a line, with its source and what it replaced."""
     yield f"settings  {one_line(str(file)) if file else 'no file'}"
+    if file and file.name == _OWN and _has_settings(file.with_name(_PYPROJECT)):
+        yield f"not read  {one_line(str(file.with_name(_PYPROJECT)))}  ({_OWN} beside it wins)"
     names = {
         "COMMANDLINE": "command line",
         "ENVIRONMENT": "environment",

@@ -14,10 +14,12 @@ import numpy as np
 
 from sumfit.dag import DAG
 from sumfit.hypothesis import Summary
-from sumfit.notebook import table
+from sumfit.notebook import Arc, Dot, graph, table
 from sumfit.text import Tokenizer
 
 __all__ = ["Inspection", "LinkView", "VertexView", "WordView"]
+
+_SEEN = 0.05  # least reach of a vertex, and probability of a link, in a drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Inspection:
         return f"Inspection({self.summary.text!r}, {size})"
 
     def _repr_html_(self) -> str:
-        """The summary and the path that emits it; what a notebook shows."""
+        """The summary, the graph and the path that emits it; what a notebook shows."""
         views = self.vertices()
         rows = [
             (
@@ -136,7 +138,24 @@ class Inspection:
         title = f"The path through {self.dag.n_vertices} vertices"
         names = ("vertex", "says", "reach", "its best words")
         shown = self.summary._repr_html_()
-        return shown + (table(title, names, rows) if rows else "")
+        return shown + (self._drawing(views) + table(title, names, rows) if rows else "")
+
+    def _drawing(self, views: list[VertexView]) -> str:
+        """The graph as an image, without vertices that hardly any way passes."""
+        last = self.dag.n_vertices - 1
+        names = {0: "start", last: "end"}
+        dots = [
+            Dot(
+                view.index,
+                names.get(view.index) or view.chosen or view.words[0].text.strip(),
+                view.index in names or view.chosen is not None,
+            )
+            for view in views
+            if view.index in names or view.chosen is not None or view.reach >= _SEEN
+        ]
+        links = self.links(_SEEN)
+        arcs = [Arc(link.source, link.target, link.prob, link.chosen) for link in links]
+        return graph(dots, arcs)
 
     def vertices(self, n_words: int = 3) -> list[VertexView]:
         """Every vertex with its most probable words.
