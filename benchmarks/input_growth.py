@@ -36,7 +36,7 @@ from sumfit.evaluation.alignment import Aligner
 from sumfit.evaluation.fidelity import fidelity, unknown_words
 from sumfit.evaluation.novelty import reordered_pairs
 from sumfit.length import UNITS, measure, resolve_budget, sms_info, unit_costs
-from sumfit.pipeline.constraints import says_little
+from sumfit.pipeline.constraints_for_text import says_little
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.search import says_something
 from sumfit.pipeline.source import prepare

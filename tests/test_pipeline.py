@@ -24,7 +24,7 @@ from sumfit.errors import (
 )
 from sumfit.hypothesis import NBest
 from sumfit.pipeline import search
-from sumfit.pipeline.constraints import says_little
+from sumfit.pipeline.constraints_for_text import says_little
 from sumfit.text.distinct import distinct
 
 

@@ -222,7 +222,7 @@ class Constraints:
         usual = None
         if not self.banned:
             usual = _usual_kinds(places, rules)
-        return CompiledConstraints(self, rules, tuple(map(_atoms, self.required)), usual)
+        return CompiledConstraints(rules, self.required, tuple(map(_atoms, self.required)), usual)
 
     def _switches(self, source_text: str) -> dict[str, int]:
         return dict.fromkeys(SWITCHES, 1) | {

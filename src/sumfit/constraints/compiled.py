@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +27,6 @@ from sumfit.constraints.kernels.state import (
 )
 from sumfit.errors import ConstraintError
 
-if TYPE_CHECKING:
-    from sumfit.constraints.compile import Constraints
-
 __all__ = ["CompiledConstraints"]
 
 State = npt.NDArray[np.int64]
@@ -41,15 +37,15 @@ class CompiledConstraints:
     """Constraints ready to be stepped through for the outputs of one text.
 
     Attributes:
-        options: The constraints.
         rules: Arrays for the compiled decoders, see `kernels.rules`.
+        required: Phrases that must occur.
         required_atoms: Case-folded atoms of each required phrase.
         usual_kinds: ``(V,)`` what may follow each piece whatever the source; ``None`` if that
             is not known.
     """
 
-    options: Constraints
     rules: Rules
+    required: tuple[str, ...] = ()
     required_atoms: tuple[tuple[str, ...], ...] = ()
     usual_kinds: State | None = None
 
@@ -193,7 +189,7 @@ class CompiledConstraints:
         bodies = ((v, self._folded(v)) for v in ids.tolist())
         prices = _Prices(bodies, cost, first_cost, most_pieces)
         asked: dict[str, str] = {}  # atom: the phrase it is of
-        for phrase, atoms in zip(self.options.required, self.required_atoms, strict=True):
+        for phrase, atoms in zip(self.required, self.required_atoms, strict=True):
             asked.update(dict.fromkeys(atoms, phrase))
         total = 0
         for atom, phrase in asked.items():

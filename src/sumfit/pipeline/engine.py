@@ -29,7 +29,7 @@ from sumfit.length import LengthRequest, get_preset, resolve_budget
 from sumfit.length.units import Encoder
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
-from sumfit.pipeline.constraints import ConstraintCompiler, constraints_of, keeps_phrases
+from sumfit.pipeline.constraints_for_text import ConstraintCompiler, constraints_of, keeps_phrases
 from sumfit.pipeline.job import Job, Prepared, check_length
 from sumfit.pipeline.options import Options, check_profile
 from sumfit.pipeline.reranking import Rerankers, Reranking

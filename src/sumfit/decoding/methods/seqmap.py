@@ -219,8 +219,8 @@ def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleB
     if search.is_complete:
         return infeasible(SearchProblem.build(dag, options))
     rules = "" if options.constraints is None else " and obeys the constraints"
-    if options.constraints is not None and options.constraints.options.required:
-        required = ", ".join(map(repr, options.constraints.options.required))
+    if options.constraints is not None and options.constraints.required:
+        required = ", ".join(map(repr, options.constraints.required))
         rules += f", with {required} in it,"
     return NothingFoundError(
         f"no sequence that costs {options.budget}{rules} was found in {search.n_expanded} "

@@ -21,7 +21,7 @@ from sumfit.errors import SumfitError
 from sumfit.hypothesis import Candidate
 from sumfit.length import LengthRequest, resolve_budget
 from sumfit.pipeline.bonus import length_bonus
-from sumfit.pipeline.constraints import ConstraintCompiler
+from sumfit.pipeline.constraints_for_text import ConstraintCompiler
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.results import case_of

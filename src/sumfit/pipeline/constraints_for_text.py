@@ -1,7 +1,7 @@
 """Constraints of one text: the caller's switches, the model's lexicon and the source together.
 
 Owns which switches become which constraints. Does not own how the search keeps them
-(`sumfit.decoding`).
+(`sumfit.constraints`).
 """
 
 from __future__ import annotations
