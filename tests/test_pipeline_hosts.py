@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
@@ -121,10 +124,79 @@ def test_an_event_loop_goes_on_meanwhile(fit: Summarizer) -> None:
 
 
 def test_an_event_loop_gets_errors_and_no_streams(fit: Summarizer) -> None:
-    with pytest.raises(InputError, match="was a stream; give parts of it"):
+    with pytest.raises(InputError, match="was a stream; use astream for it"):
         asyncio.run(fit.acall(iter(TEXTS), max_chars=40))  # type: ignore[arg-type]
     with pytest.raises(InputError):
         asyncio.run(fit.acall("", max_chars=40))
+
+
+class Patient:
+    """Stands for a summarizer: works until it is told that nobody waits."""
+
+    def __init__(self) -> None:
+        self.has_begun = threading.Event()
+        self.has_ended = threading.Event()
+
+    def __call__(self, texts: Any, /, *, is_cancelled: Any, **_: Any) -> None:
+        self.has_begun.set()
+        deadline = time.monotonic() + 60
+        while not is_cancelled():
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        self.has_ended.set()
+
+    def stream(self, texts: Any, /, **keywords: Any) -> Iterator[str]:
+        for text in texts:
+            yield text
+            self([text], **keywords)
+
+
+def test_cancelling_a_call_ends_its_work() -> None:
+    async def scenario(patient: Patient) -> None:
+        call: Any = Summarizer.acall(patient, TEXTS[0], max_chars=40)  # type: ignore[arg-type]
+        task = asyncio.create_task(call)
+        while not patient.has_begun.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(patient.has_ended.wait, 60)
+
+    asyncio.run(scenario(Patient()))
+
+
+def test_leaving_a_stream_ends_its_work() -> None:
+    async def scenario(patient: Patient) -> None:
+        stream: Any = Summarizer.astream(patient, TEXTS, max_chars=40)  # type: ignore[arg-type]
+        assert await anext(stream) == TEXTS[0]
+        second = asyncio.create_task(anext(stream))
+        while not patient.has_begun.is_set():
+            await asyncio.sleep(0.001)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        assert await asyncio.to_thread(patient.has_ended.wait, 60)
+
+    asyncio.run(scenario(Patient()))
+
+
+def test_a_stream_of_an_event_loop_is_the_stream(fit: Summarizer) -> None:
+    wanted = [one.text for one in fit.stream(TEXTS, max_chars=40)]
+
+    async def scenario() -> list[str]:
+        asked = []
+        found = fit.astream(
+            iter(TEXTS),
+            max_chars=40,
+            is_cancelled=lambda: bool(asked.append(1)),  # type: ignore[func-returns-value]
+        )
+        texts = [one.text async for one in found]
+        assert asked  # a hook of the user's own is heard as well
+        return texts
+
+    assert asyncio.run(scenario()) == wanted
+    with pytest.raises(InputError, match="stream takes many texts"):
+        asyncio.run(anext(fit.astream(TEXTS[0], max_chars=40)))  # type: ignore[arg-type]
 
 
 def test_a_notebook_shows_text_limit_and_alternatives(fit: Summarizer) -> None:
@@ -144,6 +216,10 @@ def test_a_notebook_shows_text_limit_and_alternatives(fit: Summarizer) -> None:
     assert repr(fit) == "Summarizer(model='tiny-copy', backend='onnx-fp32')"
     assert repr(found).startswith(f"Inspection({found.summary.text!r}, ")
     assert "\n" not in repr(found)
+    assert repr(found.dag) == (
+        f"DAG({found.dag.n_vertices} vertices, {found.dag.n_candidates:,} of "
+        f"{found.dag.vocab_size:,} words)"
+    )
 
 
 def test_a_notebook_shows_why_there_is_no_summary(fit: Summarizer) -> None:

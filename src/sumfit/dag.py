@@ -31,7 +31,7 @@ _FORMAT = "sumfit-dag-1"
 _TOLERANCE = 1e-3  # how far above 1 a row of probabilities may sum (float32 softmax noise)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DAG:
     """Words and links of one graph, over the candidate words alone.
 
@@ -55,6 +55,11 @@ class DAG:
     link_logp: FloatArray
     other_logp: FloatArray
     vocab_size: int
+
+    def __repr__(self) -> str:
+        """Its sizes, on one line."""
+        words = f"{self.n_candidates:,} of {self.vocab_size:,} words"
+        return f"DAG({self.n_vertices} vertices, {words})"
 
     @property
     def n_vertices(self) -> int:

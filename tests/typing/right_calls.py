@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 from typing_extensions import assert_type
 
@@ -35,6 +35,8 @@ def right(fit: Summarizer) -> None:
 async def right_too(fit: Summarizer) -> None:
     assert_type(await fit.acall("a", max_chars=3), Summary)
     assert_type(await fit.acall(["a"], max_chars=3), list[Summary])
+    assert_type(fit.astream(texts(), max_chars=3), AsyncIterator[Summary])
+    assert_type(fit.astream(["a"], limits=[3, 5], unit="chars"), AsyncIterator[list[Summary]])
 
 
 def right_drop_in(fit: Summarizer) -> None:

@@ -21,6 +21,7 @@ def wrong(fit: Summarizer) -> None:
     str(fit("a", max_chars=3).txt)  # wrong
     str(fit(["a"], max_chars=3).text)  # wrong
     fit.stream(["a"], max_char=3)  # wrong
+    fit.astream(["a"], max_char=3)  # wrong
     fit.summarize("a", presets="push")  # wrong
     fit.inspect("a", max_chars=3, on_infeasible="skip")  # wrong
     fit.graph("a", profil="natural")  # wrong

@@ -6,9 +6,9 @@ Does not own any stage.
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sumfit.dag import DAG
@@ -16,6 +16,7 @@ from sumfit.errors import ConfigError, InputError
 from sumfit.hypothesis import Summary
 from sumfit.length import expand_limits, measure
 from sumfit.length.request import LIMIT_KEYWORDS
+from sumfit.pipeline.asynchronous import call_in_thread, iterate_in_threads
 from sumfit.pipeline.describe import describe
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.inspection import Inspection
@@ -210,8 +211,8 @@ class Summarizer:
             **keywords: As for calling the object.
 
         Returns:
-            As for calling the object. What is cancelled is no longer waited for; its thread ends
-            by itself.
+            As for calling the object. Where the caller is cancelled, the work ends as with
+            ``is_cancelled``.
 
         Raises:
             InputError: If ``texts`` has no length: a stream would be read in the thread.
@@ -219,9 +220,35 @@ class Summarizer:
         if not isinstance(texts, str) and not has_length(texts):
             check_texts(texts)
             raise InputError(
-                "acall takes a text or a list of texts, was a stream; give parts of it"
+                "acall takes a text or a list of texts, was a stream; use astream for it"
             )
-        return await asyncio.to_thread(lambda: self(texts, **keywords))
+        return await call_in_thread(partial(self, texts), keywords)
+
+    @overload
+    def astream(
+        self, texts: Iterable[str | None], /, **keywords: Unpack[SeveralKeywords]
+    ) -> AsyncIterator[Summary]: ...
+    @overload
+    def astream(
+        self,
+        texts: Iterable[str | None],
+        /,
+        *,
+        limits: Iterable[int],
+        **keywords: Unpack[Keywords],
+    ) -> AsyncIterator[list[Summary]]: ...
+    def astream(self, texts: Iterable[Any], /, **keywords: Any) -> AsyncIterator[Any]:
+        """Summarise texts as they come, in threads, so that an event loop goes on meanwhile.
+
+        Args:
+            texts: Any iterable; it is read in those threads.
+            **keywords: As for `stream`.
+
+        Returns:
+            Asynchronous iterator over what `stream` gives. Where its user goes away, the work ends
+            as with ``is_cancelled``.
+        """
+        return iterate_in_threads(partial(self.stream, texts), keywords)
 
     def summarize(self, text: str, /, **keywords: Unpack[Keywords]) -> Summary:
         """Summarise one text at one limit.
