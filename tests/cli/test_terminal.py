@@ -10,8 +10,9 @@ import pytest
 from numba import njit
 
 import sumfit.compiled  # noqa: F401 - sees what is compiled
-from sumfit.cli.terminal import Progress, in_flags
+from sumfit.cli.terminal import in_flags
 from sumfit.compilation import MESSAGE, announce_compilation, n_compiled, on_compilation
+from sumfit.jobs.stream import StreamProgress
 from sumfit.text.printable import printable
 
 
@@ -60,7 +61,7 @@ def test_messages_in_the_command_lines_words(message: str, expected: str) -> Non
 def test_progress_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     for stream in (io.StringIO(), Terminal()):
-        with Progress("texts", stream=stream) as progress:
+        with StreamProgress("texts", stream=stream) as progress:
             for _ in range(1234):
                 progress.advance(0)
         shown = stream.getvalue()
@@ -74,7 +75,7 @@ def test_progress_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_progress_between_results_on_one_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Terminal())
     stream = Terminal()
-    with Progress("texts", stream=stream) as progress:
+    with StreamProgress("texts", stream=stream) as progress:
         progress.advance(0)
     assert stream.getvalue() == ""
 

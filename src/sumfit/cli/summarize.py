@@ -12,9 +12,8 @@ from typing import Annotated, Any, TextIO, cast
 import typer
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
-from sumfit.cli.output import open_output
 from sumfit.cli.settings import SettingsFlags
-from sumfit.cli.terminal import Progress, in_flags
+from sumfit.cli.terminal import in_flags
 from sumfit.data.lines import COMPRESSED
 from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
 from sumfit.hypothesis import Summary
@@ -23,7 +22,8 @@ from sumfit.jobs.failures import Failures
 from sumfit.jobs.formats import FORMATS
 from sumfit.jobs.items import Item, read_items
 from sumfit.jobs.records import RECORD_FIELDS, error_record, json_line, record_of
-from sumfit.jobs.stream import summarize_items
+from sumfit.jobs.stream import StreamProgress, summarize_items
+from sumfit.jobs.whole_file import open_output
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.text.printable import one_line
 
@@ -345,7 +345,7 @@ def _write_all(
 ) -> Failures:
     failures = Failures(blank_is_good=format == "text")
     first = list(itertools.islice(results, 1))  # what is wrong with the call leaves a file alone
-    with open_output(output, overwrite=overwrite) as stream, Progress("texts") as progress:
+    with open_output(output, overwrite=overwrite) as stream, StreamProgress("texts") as progress:
         for item, summaries in itertools.chain(first, results):
             _write(stream, format, item, summaries, failures, limits)
             progress.advance(failures.n_failed)

@@ -1,4 +1,4 @@
-"""What a terminal may be shown: UTF-8 streams, harmless strings, a line of progress.
+"""What a terminal may be shown: UTF-8 streams, names on one line, words of the command line.
 
 Owns how things look on stdout and stderr. Does not own what is printed.
 """
@@ -9,14 +9,11 @@ import contextlib
 import os
 import re
 import sys
-import time
 from collections.abc import Iterable
-from typing import TextIO
 
 from sumfit.errors import InputError
 
 __all__ = [
-    "Progress",
     "as_utf8",
     "check_utf8",
     "in_flags",
@@ -25,7 +22,6 @@ __all__ = [
     "use_utf8",
 ]
 
-_INTERVAL_S = 0.1
 _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
     r"|time_limit_s|style|long|input_kind|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
@@ -154,52 +150,3 @@ def in_flags(message: str) -> str:
         return f"--{name}" if match[2] == "True" else f"--no-{name}"
 
     return _KEYWORD.sub(flag, _SWITCH.sub(switch, message))
-
-
-class Progress:
-    """A line on stderr that counts, shown only where stderr is a terminal.
-
-    Nothing is shown where results go to the same terminal: they are progress enough.
-    """
-
-    def __init__(self, what: str, *, stream: TextIO | None = None) -> None:
-        """Start the clock.
-
-        Args:
-            what: What is counted, in the plural.
-            stream: Where to write; stderr if not given.
-        """
-        self._what = what
-        self._stream = stream or sys.stderr
-        self._started = time.monotonic()
-        self._shown = 0.0
-        self._count = 0
-        self._is_shown = self._stream.isatty() and not sys.stdout.isatty()
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown and self._count:
-            self._show(end="\n")
-
-    def advance(self, n_failed: int) -> None:
-        """Count one more.
-
-        Args:
-            n_failed: How many have failed so far.
-        """
-        self._count += 1
-        now = time.monotonic()
-        if self._is_shown and now - self._shown >= _INTERVAL_S:
-            self._shown = now
-            self._show(end="", n_failed=n_failed)
-
-    def _show(self, *, end: str, n_failed: int = 0) -> None:
-        elapsed = time.monotonic() - self._started
-        rate = self._count / elapsed if elapsed > 0 else 0.0
-        failed = f", {n_failed:,} failed" if n_failed else ""
-        minutes, seconds = divmod(int(elapsed), 60)
-        line = f"{self._count:,} {self._what}, {rate:,.0f}/s{failed}, {minutes}:{seconds:02d}"
-        self._stream.write(f"\r\x1b[K{line}{end}")
-        self._stream.flush()

@@ -1,4 +1,4 @@
-"""The file that a command writes, whole or not at all, or standard output.
+"""The file that a stream of results is written to, whole or not at all, or standard output.
 
 Owns opening it. Does not own what is written.
 """
@@ -68,6 +68,6 @@ def open_output(path: str | None, *, overwrite: bool = False) -> Iterator[TextIO
 def _say_what_is_left(part: Path) -> None:
     with suppress(OSError):
         if part.stat().st_size:
-            print(f"what was done so far is in {one_line(str(part))}", file=sys.stderr)
+            sys.stderr.write(f"what was done so far is in {one_line(str(part))}\n")
         else:
             part.unlink()
