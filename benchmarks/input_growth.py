@@ -42,10 +42,12 @@ from sumfit.pipeline.search import says_something
 from sumfit.pipeline.source import prepare
 from sumfit.runtime import ModelDirectory
 from sumfit.text import ends_completely, get_profile, normalize
+from sumfit.text.capitalization import Capitalizer
 from sumfit.text.language import language_of
 from sumfit.text.passages import select
 from sumfit.text.scripts import foreign_script, keeps_scripts
 from sumfit.text.split import split_words
+from sumfit.text.surface import Surface
 from sumfit.truth import support
 
 MOST_EXPONENT = 1.2
@@ -308,6 +310,10 @@ def readers() -> dict[str, Reader]:
         "passages": lambda text: select(text, len, most=800),
         "scripts": lambda text: (keeps_scripts(text, text), foreign_script(text, ["Latin"])),
         "ends_completely": ends_completely,
+        "capitals": lambda text: Capitalizer(f"A{text}", None)(f"A{text}"),
+        "title case": lambda text: Capitalizer(text, "title")(text),
+        "surface of source": lambda text: Surface(text).fault(_SUMMARY),
+        "surface of summary": lambda text: Surface(_LEAD).fault(text),
         "encode": tokenizer.encode,
         "decode": lambda text: tokenizer.decode(tokenizer.encode(text)),
         "prepare": lambda text: prepare(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumfit.text.capitalization import CAPITALIZATIONS, Capitalizer
+from sumfit.text import capitalization
+from sumfit.text.capitalization import CAPITALIZATIONS, Capitalizer, _begins_at
 
 SOURCE = (
     "Engineers closed the old harbour bridge on Tuesday after a trip to The Hague. "
@@ -146,3 +148,35 @@ def test_a_word_from_the_beginning_of_a_sentence_is_no_name_if_it_is_ordinary() 
         "We mend bicycles, bring yours, Apple juice"
     )
     assert Capitalizer(source)("We mend bicycles, Bring yours") == "We mend bicycles, Bring yours"
+
+
+BEGINS = regex.compile(r"(?:^|[.!?…:\-–—|•*]|[\p{Pi}\"'(\[])\s*[\p{Pi}\p{Ps}\"']*$")
+
+
+@given(st.text("aB1 .:-*({[“«\"'’)\n\u3000", max_size=12), st.integers(0, 12))
+def test_where_something_begins_is_seen_from_the_marks_before_it(text: str, least: int) -> None:
+    for at in range(len(text) + 1):
+        assert _begins_at(text, at) == bool(BEGINS.search(text[:at]))
+        near = text[:at] if at <= least else "x" + text[at - least : at]
+        assert _begins_at(text, at, least=max(0, at - least)) == bool(BEGINS.search(near))
+
+
+@pytest.mark.parametrize("case", [*CAPITALIZATIONS, None, "lower"])
+@pytest.mark.parametrize("part", ["A b ", "a b ", "(", "“ A", "A. ", "`A` ", "A-", "A: b"])
+def test_a_text_of_any_length_gets_its_capitals_in_linear_time(
+    case: str | None, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each word looked at all before it: minutes for these, hours for a megabyte."""
+    monkeypatch.setattr(capitalization, "_MOST_SET", 10**9)
+    text = part * (60_000 // len(part))
+    made = Capitalizer(text, case)(text)
+    short = Capitalizer(text, case)(part * 50)
+    assert made[: len(part) * 40] == short[: len(part) * 40]
+    assert len(made) == len(text)
+
+
+def test_a_text_that_is_no_summary_keeps_its_capitals() -> None:
+    text = "the old bridge " * 1000
+    assert Capitalizer(text, "title")(text) == text
+    assert Capitalizer(text, "title")(text[:9000]).startswith("The Old Bridge")
+    assert Capitalizer("THE OLD", "lower")("THE " * 9000) == "the " * 9000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -27,10 +27,14 @@ _CLOSERS = "\"'”’»›)]},;:.!?…"
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _CLITIC = regex.compile(r"['’](?:s|t|d|m|ll|re|ve)$")
 _CODE = regex.compile(r"[^\p{L}\p{M}'’\-‐‑]|(?<=[\p{L}\p{M}])\p{Lu}")
-_LABEL = regex.compile(r"[^\s:]+(?:\([^)]*\))?!?: \S")
+_LABEL = regex.compile(r"[^\s:]{1,80}(?:\([^)]{0,80}\))?!?: \S")
 _PLAIN = regex.compile(r"\p{Lu}[\p{Ll}\p{M}]+")  # a word whose capital may be there by its place
-_BEGINS = regex.compile(r"(?:^|[.!?…:\-–—|•*]|[\p{Pi}\"'(\[])\s*[\p{Pi}\p{Ps}\"']*$")
+_QUOTED_CODE = regex.compile(r"`(?=([^`\s]+)`)")
+_MARKS = ".!?…:-–—|•*"  # behind which something begins
+_OPENS = regex.compile(r"[\p{Pi}\"'(\[]")  # the same, and what stands before it may too
+_OPENING = regex.compile(r"[\p{Pi}\p{Ps}\"']")
 _MOST_READ = 50_000  # characters of a source in which its words show their case
+_MOST_SET = 10_000  # characters of a text that gets capitals; a longer one is no summary
 _NEAR = 8  # characters before a word that show whether a sentence begins with it
 _LEAST_WORDS = 3  # behind the first, from which on capitals everywhere are title case
 _CONTINUES = ",;-'’"
@@ -69,12 +73,15 @@ class Capitalizer:
             keeps: Change nothing, unless a case was asked for.
 
         Returns:
-            The summary, NFC.
+            The summary, NFC. A text of more than 10,000 characters keeps its capitals, unless it
+            gets none.
         """
         if self._case == "source" or not text:
             return text
         if self._case == "lower":
             made = text.lower()
+        elif len(text) > _MOST_SET:
+            return text
         elif self._case == "title":
             made = self._title(text)
         elif self._case is None and (keeps or self._begins_low or _is_low_label(prefix)):
@@ -86,14 +93,10 @@ class Capitalizer:
     def _sentence(self, text: str, *, begins: bool) -> str:
         is_title = _is_title_case(text)
         made: list[str] = []
-        for token in regex.split(r"( +)", text):
+        for at, token in _tokens(text):
             is_low = token == token.lower()
-            if made and not is_low and not self._is_code(token):
-                token = (
-                    token
-                    if _BEGINS.search("".join(made))
-                    else _WORD.sub(lambda word: self._lowered(word[0], is_title=is_title), token)
-                )
+            if at and not is_low and not self._is_code(token) and not _begins_at(text, at):
+                token = _WORD.sub(lambda word: self._lowered(word[0], is_title=is_title), token)
             made.append(token)
         first = next((at for at, token in enumerate(made) if _says(token)), None)
         if begins and first is not None and not _LABEL.match(text):
@@ -127,14 +130,13 @@ class Capitalizer:
         return word.lower() if plain.lower() in SMALL_WORDS else word
 
     def _title(self, text: str) -> str:
-        tokens = regex.split(r"( +)", text)
-        last = len(tokens) - 1
         made: list[str] = []
-        for place, token in enumerate(tokens):
-            before = "".join(made)
-            is_edge = place == last or not _says(before) or bool(_BEGINS.search(before))
-            if not self._is_code(token) and token.strip():
+        is_first = True
+        for at, token in _tokens(text):
+            if token.strip() and not self._is_code(token):
+                is_edge = is_first or at + len(token) == len(text) or _begins_at(text, at)
                 token = self._title_token(token, is_edge=is_edge)
+            is_first = is_first and not _says(token)
             made.append(token)
         return "".join(made)
 
@@ -160,12 +162,17 @@ class Capitalizer:
             return True
         if token[len(core) :].startswith("()") or token.endswith("()"):
             return True
-        return bool(core) and bool(_CODE.search(core) or f"`{core}`" in self._source)
+        return bool(core) and bool(_CODE.search(core) or core in self._quoted)
 
     @property
     def _begins_low(self) -> bool:
         first = regex.search(r"\p{L}", self._source)
         return first is not None and first[0].islower()
+
+    @cached_property
+    def _quoted(self) -> frozenset[str]:
+        """What the source has between two backticks."""
+        return frozenset(_QUOTED_CODE.findall(self._source))
 
     @cached_property
     def _lower(self) -> frozenset[str]:
@@ -198,10 +205,33 @@ class Capitalizer:
         for word in _WORD.finditer(self._source):
             if word[0][0].isupper():
                 at = word.start()
-                before = self._source[:at] if at <= _NEAR else "x" + self._source[at - _NEAR : at]
-                if not _BEGINS.search(before):
+                if not _begins_at(self._source, at, least=max(0, at - _NEAR)):
                     found.add(_bare(word[0]))
         return frozenset(found)
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """Words and the spaces between them, and where each begins."""
+    at = 0
+    for token in regex.split(r"( +)", text):
+        yield at, token
+        at += len(token)
+
+
+def _begins_at(text: str, at: int, *, least: int = 0) -> bool:
+    """Return whether something begins at a place: a text, a sentence, a part of one, a quotation.
+
+    No more of the text is looked at than from ``least`` on.
+    """
+    while at > least and _OPENING.match(text, at - 1):
+        if _OPENS.match(text, at - 1):
+            return True
+        at -= 1
+    while at > least and text[at - 1].isspace():
+        at -= 1
+    if at == least:
+        return at == 0
+    return text[at - 1] in _MARKS or _OPENS.match(text, at - 1) is not None
 
 
 def _bare(word: str) -> str:
