@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import TextIO
 
@@ -19,21 +20,26 @@ MESSAGE = "compiling the search for this machine, once (about a minute)"
 """What the listener is told."""
 
 _LOG = logging.getLogger("sumfit")
+_EVERY_S = 10.0  # between two lines while it goes on
 _lock = threading.Lock()
 _listener: Callable[[str], None] | None = None
 _count = 0
+_n_before = 0  # what was compiled before the listener was there
+_begun_at = 0.0
+_told_at: float | None = None  # when the listener heard something last
 
 
 def on_compilation(tell: Callable[[str], None]) -> None:
     """Have a function called when this process compiles something.
 
     Args:
-        tell: Called once, in the thread that compiles first, with a line to show; never where
-            everything comes from the cache. It takes the place of the one before.
+        tell: Called with a line to show, in the thread that compiles: at once, and while it goes
+            on about every ten seconds; never where everything comes from the cache. It takes the
+            place of the one before.
     """
-    global _listener
+    global _listener, _told_at
     with _lock:
-        _listener = tell
+        _listener, _told_at = tell, None
 
 
 def announce_compilation(*, stream: TextIO | None = None) -> None:
@@ -54,15 +60,22 @@ def announce_compilation(*, stream: TextIO | None = None) -> None:
 
 def begins() -> None:
     """Note that one more function is being compiled, and tell whoever waits."""
-    global _count, _listener
+    global _count, _told_at, _begun_at, _n_before
+    now = time.monotonic()
     with _lock:
+        line = ""
+        if _told_at is None:
+            line, _told_at, _begun_at, _n_before = MESSAGE, now, now, _count
+        elif now >= _told_at + _EVERY_S:
+            line = f"compiling: {_count - _n_before} functions in {now - _begun_at:.0f} s so far"
+            _told_at = now
         _count += 1
-        is_first = _count == 1
-        tell, _listener = _listener, None
-    if is_first:
-        _LOG.info(MESSAGE)
-    if tell is not None:
-        tell(MESSAGE)
+        is_new = _count == 1 or (line and line != MESSAGE)
+        tell = _listener
+    if is_new:
+        _LOG.info(line)
+    if line and tell is not None:
+        tell(line)
 
 
 def n_compiled() -> int:

@@ -11,7 +11,7 @@ from numba import njit
 
 import sumfit.compiled  # noqa: F401 - sees what is compiled
 from sumfit.cli.terminal import in_flags
-from sumfit.compilation import MESSAGE, announce_compilation, n_compiled, on_compilation
+from sumfit.compilation import MESSAGE, announce_compilation, begins, n_compiled, on_compilation
 from sumfit.jobs.stream import StreamProgress
 from sumfit.text.printable import printable
 
@@ -91,6 +91,20 @@ def test_compilation_is_announced_once(monkeypatch: pytest.MonkeyPatch, quiet: s
         njit(lambda x: x + 1)(1)
     assert n_compiled() == before + 2
     assert stream.getvalue() == ("" if quiet == "1" else f"{MESSAGE}\n")
+
+
+def test_long_compilation_is_heard_of_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 4.0, 11.0, 12.0, 25.5])
+    monkeypatch.setattr("sumfit.compilation.time.monotonic", lambda: next(clock))
+    heard: list[str] = []
+    on_compilation(heard.append)
+    for _ in range(5):
+        begins()
+    assert heard == [
+        MESSAGE,
+        "compiling: 2 functions in 11 s so far",
+        "compiling: 4 functions in 26 s so far",
+    ]
 
 
 def test_the_library_logs_the_first_compilation() -> None:

@@ -49,4 +49,17 @@ def test_every_preset_says_what_it_is_for_and_where_it_comes_from() -> None:
 def test_unknown_presets_are_named_with_the_known_ones(name: object) -> None:
     with pytest.raises(UnknownUnitError) as caught:
         get_preset(name)  # type: ignore[arg-type]
-    assert str(caught.value) == f"preset {name!r} is not known; use one of {', '.join(PRESETS)}"
+    assert str(caught.value).startswith(
+        f"preset {name!r} is not known; use one of {', '.join(PRESETS)}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("tweeet", "tweet"), ("SEO-Title", "seo-title"), ("git_subject", "git-subject")],
+)
+def test_a_misspelt_preset_names_the_nearest(given: str, meant: str) -> None:
+    with pytest.raises(UnknownUnitError, match=f"; did you mean '{meant}'\\?$"):
+        get_preset(given)
+    with pytest.raises(UnknownUnitError, match=r"rss-description$"):
+        get_preset("nothing of the kind")

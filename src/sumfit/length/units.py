@@ -22,6 +22,7 @@ from sumfit.length.sms import sms_septets
 from sumfit.length.tweet import tweet_weight
 from sumfit.nfc import nfc
 from sumfit.parts import cut, cut_at_spaces, is_long
+from sumfit.spelling import did_you_mean
 
 __all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "checked_text", "counted", "get_unit", "measure"]
 
@@ -179,6 +180,7 @@ def get_unit(unit: UnitLike) -> Unit:
         except KeyError:
             raise UnknownUnitError(
                 f"unit {unit!r} is not known; use one of {', '.join(UNITS)}, or a function"
+                f"{did_you_mean(unit, UNITS)}"
             ) from None
     if callable(unit):
         return Unit(str(getattr(unit, "__name__", type(unit).__name__)), unit)

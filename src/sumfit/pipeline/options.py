@@ -6,7 +6,6 @@ Owns `Options`, its checks and the splitting of keyword arguments. Does not own 
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -19,6 +18,7 @@ from sumfit.errors import ConfigError
 from sumfit.length.budget import whole_number
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.runtime import ModelConfig
+from sumfit.spelling import did_you_mean
 from sumfit.text.capitalization import CAPITALIZATIONS
 from sumfit.text.controls import STYLES
 
@@ -266,8 +266,7 @@ def split_keywords(
         elif name in names:
             changes[name] = value
         else:
-            near = difflib.get_close_matches(name, [*LENGTH_KEYWORDS, *names], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, [*LENGTH_KEYWORDS, *names])
             raise TypeError(f"unknown keyword {name!r}{hint}")
     return length, replace(options or Options(), **changes)
 

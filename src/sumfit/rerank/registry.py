@@ -6,7 +6,6 @@ Owns the names, what help texts say of them, and how each is made for a model. T
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from sumfit.errors import ConfigError
 from sumfit.rerank.adapters import as_chooser
 from sumfit.rerank.chooser import Chooser
+from sumfit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from sumfit.runtime import ModelDirectory
@@ -106,8 +106,7 @@ def get_reranker(
         chooser = as_chooser(rerank)
         if chooser is not None:
             return chooser
-    near = difflib.get_close_matches(str(rerank).lower(), RERANKERS, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(rerank, RERANKERS)
     other = "the directory of a trained reranker" if isinstance(rerank, str) else "a Reranker"
     raise ConfigError(
         f"rerank must be {', '.join(map(repr, RERANKERS))} or {other}, was {rerank!r}{hint}"

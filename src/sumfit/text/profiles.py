@@ -14,6 +14,7 @@ from typing import Protocol
 from sumfit.deadline import Check
 from sumfit.errors import ConfigError
 from sumfit.parts import is_long
+from sumfit.spelling import did_you_mean
 from sumfit.text.normalise import normalize
 
 __all__ = ["PROFILES", "GigawordProfile", "NaturalProfile", "Profile", "get_profile"]
@@ -204,4 +205,5 @@ def get_profile(name: str) -> Profile:
     except (KeyError, TypeError):
         raise ConfigError(
             f"profile {name!r} is not known; use one of {', '.join(PROFILES)}"
+            f"{did_you_mean(name, PROFILES)}"
         ) from None

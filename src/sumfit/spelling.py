@@ -1,0 +1,22 @@
+"""What somebody may have meant by a name that is not known."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean"]
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Words to put behind an error about a name.
+
+    Args:
+        name: What was given.
+        known: The names that there are.
+
+    Returns:
+        ``"; did you mean 'x'?"``, empty where nothing is near.
+    """
+    near = difflib.get_close_matches(str(name)[:100].lower(), list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
