@@ -277,6 +277,55 @@ def test_a_delimiter_makes_a_table_of_standard_input(
     assert result == (0, f"{expected[0]}\n", "")
 
 
+ACCENTS = (
+    "Le caf\u00e9 de la gare \u00e0 Orl\u00e9ans closed on Monday after forty years in business."
+)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "latin-1", "UTF-8"])
+@pytest.mark.parametrize("name", ["in.csv", "in.jsonl", "in.txt", "in.txt.gz"])
+def test_another_encoding_is_read(sumfit: Sumfit, tmp_path: Path, encoding: str, name: str) -> None:
+    rows = {
+        "in.csv": f"id,text\n1,{ACCENTS}\n",
+        "in.jsonl": json.dumps({"text": ACCENTS}, ensure_ascii=False),
+    }
+    data = rows.get(name, f"{ACCENTS}\n").encode(encoding)
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    options = ("--max-chars", "200", "--encoding", encoding)  # it fits, and comes back
+    assert sumfit("summarize", str(file), *options).out == f"{ACCENTS}\n"
+    target = tmp_path / "out.jsonl"
+    assert sumfit("summarize", str(file), *options, "-o", str(target)).code == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["summary"] == ACCENTS
+    if not name.endswith(".gz"):
+        piped = sumfit("summarize", *options, stdin=data)
+        assert piped.out == f"{ACCENTS}\n"
+        assert ("is read as" in piped.err) == (name != "in.txt")
+
+
+def test_an_encoding_that_cannot_be_is_an_error(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
+    file = tmp_path / "in.txt"
+    file.write_bytes(f"{texts[0]}\n".encode() + b"caf\xe9\n")
+    options = ("summarize", str(file), "--max-chars", "40")
+    without = sumfit(*options)
+    assert without.code == 1
+    assert "in.txt:2: not UTF-8 at byte 3 of the line" in without.err
+    assert "--encoding" in without.err
+    for unknown in ("klingon", "rot13", "hex"):
+        result = sumfit(*options, "--encoding", unknown)
+        assert (result.code, result.out) == (2, ""), unknown
+        assert result.err.startswith("error: --encoding must be one that Python knows"), result.err
+    wrong = sumfit(*options, "--encoding", "ascii")
+    assert wrong.code == 1
+    assert "not ascii in or after line 2: ordinal not in range(128)" in wrong.err
+    table = write(tmp_path / "in.parquet", texts)
+    refused = sumfit("summarize", str(table), "--max-chars", "40", "--encoding", "cp1252")
+    assert refused.code == 2
+    assert "--encoding cp1252 is for text, was given with parquet" in refused.err
+
+
 def test_a_page_is_one_text(
     sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
 ) -> None:

@@ -7,8 +7,10 @@ import lzma
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sumfit.data.lines import ReadReport, iter_lines
+from sumfit.data.lines import ReadReport, iter_lines, recoded_lines
 from sumfit.data.readers import Columns, Row, file_format, read_line_pairs, read_pairs, read_rows
 from sumfit.errors import ConfigError, DataFormatError
 
@@ -183,6 +185,20 @@ def test_parallel_files_must_have_the_same_number_of_lines(tmp_path):
     summary.write_text("1\n2\n")
     with pytest.raises(DataFormatError, match=r"t\.txt ends before line 3, which .*s\.txt still"):
         list(read_line_pairs(source, summary))
+
+
+TEXTS_OF_LATIN = st.text(st.characters(codec="latin-1"), max_size=40)
+
+
+@given(
+    TEXTS_OF_LATIN, st.sampled_from(["latin-1", "utf-16", "utf-8", "utf-32-be"]), st.integers(1, 7)
+)
+def test_recoded_lines_are_those_of_the_text(text: str, encoding: str, size: int) -> None:
+    data = text.encode(encoding)
+    parts = [data[start : start + size] for start in range(0, len(data), size)]
+    lines = list(recoded_lines(parts, encoding, name="file"))
+    assert b"".join(lines).decode() == text
+    assert [line for line in lines if line[:-1].count(b"\n")] == []
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])

@@ -76,6 +76,14 @@ class RecordFlags:
             rich_help_panel=_RECORDS,
         ),
     ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="Encoding of the input, such as cp1252; UTF-8 if not given, and in the output.",
+            metavar="NAME",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
 
     @property
     def mark(self) -> str | None:
@@ -146,6 +154,7 @@ class JobFlags:
             restart=self.restart,
             overwrite=self.overwrite,
             delimiter=record.mark,
+            encoding=record.encoding,
             **settings,
         )
 
@@ -224,6 +233,7 @@ def summarize(
             limit_field=record.limit_field,
             keep=record.keep or (),
             delimiter=record.mark,
+            encoding=record.encoding,
             on_guess=_say_guess,
         )
         if job.overwrite and job.output in (None, "-"):

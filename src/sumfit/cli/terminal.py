@@ -26,7 +26,7 @@ _OPTIONS = (
     r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
     r"|time_limit_s|style|long|input_kind|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
     r"|n_workers|batch_size|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
-    r"|delimiter"
+    r"|delimiter|encoding"
     r"|port|queue_size|max_batch|search_time_limit_s|max_body_bytes|max_texts|log_level"
 )
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8

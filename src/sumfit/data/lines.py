@@ -1,4 +1,4 @@
-r"""Open files decompressed and split them into lines, UTF-8 and ``\n`` alone.
+r"""Open files decompressed and split them into lines, at ``\n`` alone; UTF-8 unless told otherwise.
 
 Owns ``.gz``, ``.xz`` and ``.zst``, decoding, line numbers, and the count of lines left out. Does
 not own what a line means (`sumfit.data.readers`).
@@ -9,9 +9,11 @@ the ``\n`` and a byte-order mark are dropped.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import importlib
 import io
+import itertools
 import lzma
 import zlib
 from collections.abc import Iterable, Iterator
@@ -19,16 +21,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
-from sumfit.errors import DataFormatError, MissingExtraError
+from sumfit.errors import ConfigError, DataFormatError, MissingExtraError
 
 __all__ = [
     "COMPRESSED",
     "Line",
     "OnBad",
     "ReadReport",
+    "checked_encoding",
     "decoded_lines",
     "iter_lines",
     "open_bytes",
+    "recoded_lines",
     "skip_or_raise",
 ]
 
@@ -141,6 +145,60 @@ class _ZstdStream(io.RawIOBase):
         super().close()
 
 
+def checked_encoding(encoding: str) -> str:
+    """Check the name of an encoding.
+
+    Args:
+        encoding: The name.
+
+    Returns:
+        Python's own name of it.
+
+    Raises:
+        ConfigError: If Python knows no encoding of texts by that name.
+    """
+    try:
+        "".encode(encoding)  # of all that it looks up, encodings of texts alone take a string
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError, TypeError):  # a name with a null character, or none
+        raise ConfigError(
+            f"encoding must be one that Python knows, such as cp1252 or utf-16, was {encoding!r}"
+        ) from None
+
+
+def recoded_lines(stream: Iterable[bytes], encoding: str, *, name: str) -> Iterator[bytes]:
+    r"""Turn the lines of a stream in another encoding into lines of UTF-8.
+
+    Args:
+        stream: Binary lines, or any other parts.
+        encoding: Name of the encoding.
+        name: File name for messages.
+
+    Yields:
+        The lines, split at ``\n`` alone.
+
+    Raises:
+        DataFormatError: If the bytes are not of that encoding.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)()
+    number, begun = 1, ""
+    for part in itertools.chain(stream, [None]):
+        try:
+            text = decoder.decode(part or b"", final=part is None)
+        except UnicodeError as error:
+            reason = getattr(error, "reason", str(error))
+            raise DataFormatError(
+                f"{name}: not {encoding} in or after line {number}: {reason}; name the file's own "
+                "encoding"
+            ) from error
+        *lines, begun = (begun + text).split("\n")
+        for line in lines:
+            number += 1
+            yield f"{line}\n".encode()
+    if begun:
+        yield begun.encode()
+
+
 class Line(NamedTuple):
     """One line.
 
@@ -175,6 +233,8 @@ def decoded_lines(stream: Iterable[bytes], *, name: str) -> Iterator[Line]:
             raw = next(lines)
         except StopIteration:
             return
+        except DataFormatError:  # it says already what is wrong
+            raise
         except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
             raise DataFormatError(
                 f"{name}: damaged after line {number}: {error}; copy or make the file again"
@@ -189,7 +249,8 @@ def decoded_lines(stream: Iterable[bytes], *, name: str) -> Iterator[Line]:
         except UnicodeDecodeError as error:
             bad = DataFormatError(
                 f"{name}:{number}: not UTF-8 at byte {error.start} of the line "
-                f"(0x{raw[error.start]:02x}); convert the file to UTF-8"
+                f"(0x{raw[error.start]:02x}); convert the file to UTF-8 (sumfit summarize has "
+                "--encoding)"
             )
             yield Line(number, raw.decode("utf-8", "replace"), bad)
 

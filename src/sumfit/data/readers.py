@@ -25,6 +25,7 @@ from sumfit.data.lines import (
     decoded_lines,
     iter_lines,
     open_bytes,
+    recoded_lines,
     skip_or_raise,
 )
 from sumfit.errors import ConfigError, DataFormatError, MissingExtraError
@@ -183,6 +184,7 @@ def read_rows(
     on_bad: OnBad | Literal["keep"] = "raise",
     report: ReadReport | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Iterator[Row]:
     """Read the records of a file one by one, in order.
 
@@ -198,6 +200,7 @@ def read_rows(
             ``whole`` file is one record.
         report: Filled while rows are taken.
         delimiter: What stands between fields of CSV; a comma if not given.
+        encoding: Encoding of a text format; UTF-8 if not given.
 
     Yields:
         The records.
@@ -211,7 +214,7 @@ def read_rows(
     report = report if report is not None else ReadReport()
     line: int | None = None
     try:
-        for row in _rows(source, format, delimiter):
+        for row in _rows(source, format, delimiter, encoding):
             line = row.line
             if row.error is None:
                 report.n_read += 1
@@ -226,7 +229,10 @@ def read_rows(
 
 
 def _rows(
-    source: str | Path | Iterable[bytes], format: Format | None, delimiter: str | None
+    source: str | Path | Iterable[bytes],
+    format: Format | None,
+    delimiter: str | None,
+    encoding: str | None,
 ) -> Iterator[Row]:
     """All records, good and bad."""
     opened: IO[bytes] | None = None
@@ -249,7 +255,7 @@ def _rows(
     with contextlib.ExitStack() as stack:
         if opened is not None:
             stack.enter_context(opened)
-        lines = decoded_lines(stream, name=name)
+        lines = _decoded(stream, encoding, name)
         if format in ("csv", "tsv"):
             mark = _delimiter(format, delimiter)
             guessed = delimiter is None
@@ -271,8 +277,17 @@ def _rows(
                 yield _json_row(text, name, line)
 
 
+def _decoded(stream: Iterable[bytes], encoding: str | None, name: str) -> Iterator[Line]:
+    parts = recoded_lines(stream, encoding, name=name) if encoding else stream
+    return decoded_lines(parts, name=name)
+
+
 def table_columns(
-    path: str | Path, format: Format, *, delimiter: str | None = None
+    path: str | Path,
+    format: Format,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> tuple[str, ...]:
     """Read the columns that a table names before its records, which may be none.
 
@@ -280,6 +295,7 @@ def table_columns(
         path: File.
         format: Its format.
         delimiter: As in `read_rows`.
+        encoding: As in `read_rows`.
 
     Returns:
         The names; none for a format whose records name their fields themselves.
@@ -290,7 +306,7 @@ def table_columns(
     """
     if format in ("csv", "tsv"):
         with open_bytes(path) as stream:
-            lines = decoded_lines(stream, name=str(path))
+            lines = _decoded(stream, encoding, str(path))
             mark = _delimiter(format, delimiter)
             guessed = delimiter is None
             return tuple(csv_header(lines, name=str(path), delimiter=mark, is_guessed=guessed))

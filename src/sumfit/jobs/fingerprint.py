@@ -23,6 +23,7 @@ _SHOWN = {
     "field": "--field",
     "limit_field": "--limit-field",
     "delimiter": "--delimiter",
+    "encoding": "--encoding",
     "chunk_size": "the size of a part",
 }
 

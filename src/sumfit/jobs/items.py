@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from sumfit.data.lines import checked_encoding, recoded_lines
 from sumfit.data.readers import Format, Row, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.jobs.formats import FORMATS, input_format, peek
@@ -22,6 +23,7 @@ __all__ = [
     "Item",
     "check_columns",
     "check_delimiter",
+    "check_encoding",
     "item_of",
     "read_items",
 ]
@@ -66,6 +68,7 @@ def read_items(
     limit_field: str | None = None,
     keep: Sequence[str] = (),
     delimiter: str | None = None,
+    encoding: str | None = None,
     on_guess: Callable[[Format], object] = lambda _: None,
 ) -> Iterator[Item]:
     """Read the texts of a file, or of standard input, one by one.
@@ -81,6 +84,7 @@ def read_items(
         limit_field: Field of a record's own limit.
         keep: Fields to carry into the output.
         delimiter: What stands between fields of CSV; a comma if not given.
+        encoding: Encoding of a text format; UTF-8 if not given.
         on_guess: Called where standard input was found to be something else than lines.
 
     Yields:
@@ -102,6 +106,9 @@ def read_items(
             chosen = "csv"
         if chosen is None:
             known = {name for name in (text_field, limit_field, *keep) if name is not None}
+            if encoding is not None:
+                source = recoded_lines(source, checked_encoding(encoding), name="<stdin>")
+                encoding = None
             chosen, lines = peek(source, fields=known or USUAL_FIELDS)
             source = _Stdin(lines)
             if chosen != "lines":
@@ -112,7 +119,14 @@ def read_items(
         chosen = format or input_format(path)
     name = "<stdin>" if path == "-" else path
     check_delimiter(delimiter, chosen)
-    rows = read_rows(source, format=cast(Format, chosen), on_bad="keep", delimiter=delimiter)
+    check_encoding(encoding, chosen)
+    rows = read_rows(
+        source,
+        format=cast(Format, chosen),
+        on_bad="keep",
+        delimiter=delimiter,
+        encoding=encoding,
+    )
     others = (limit_field, *keep) if chosen in _WITH_HEADER else (limit_field,)
     if chosen not in ("lines", "whole"):
         patience = 1 if chosen in _WITH_HEADER else _FIRST_RECORDS
@@ -194,6 +208,22 @@ def check_delimiter(delimiter: str | None, *formats: str) -> None:
             f"delimiter={delimiter!r} is for CSV, was given with {' and '.join(formats)}; leave it "
             "out"
         )
+
+
+def check_encoding(encoding: str | None, format: str) -> None:
+    """Raise unless a file of that format can have that encoding.
+
+    Args:
+        encoding: What was asked for; ``None`` for nothing.
+        format: Format of the file.
+
+    Raises:
+        ConfigError: If there is no such encoding, or the format has none.
+    """
+    if encoding is not None and format in TABLES:
+        raise ConfigError(f"encoding={encoding} is for text, was given with {format}; leave it out")
+    if encoding is not None:
+        checked_encoding(encoding)
 
 
 def check_columns(

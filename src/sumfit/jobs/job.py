@@ -88,7 +88,12 @@ def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
             raise changed_input(spec)
         if not pending.n_records:
             pending.columns |= dict.fromkeys(
-                table_columns(spec.input, spec.input_format, delimiter=spec.delimiter)
+                table_columns(
+                    spec.input,
+                    spec.input_format,
+                    delimiter=spec.delimiter,
+                    encoding=spec.encoding,
+                )
             )
         check_free(spec, pending.columns)
         results = _noted(directory.results(pending.n_chunks), report)

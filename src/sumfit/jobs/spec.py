@@ -18,7 +18,7 @@ from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.jobs.fingerprint import JOB_FORMAT, content_digest
 from sumfit.jobs.formats import FORMATS, input_format
-from sumfit.jobs.items import check_columns, check_delimiter, item_of
+from sumfit.jobs.items import check_columns, check_delimiter, check_encoding, item_of
 from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.processors import checked_workers
 from sumfit.runtime import ModelDirectory
@@ -70,6 +70,7 @@ class JobSpec:
         restart: Throw away an unfinished job instead of going on with it.
         overwrite: Replace an output that is there already.
         delimiter: What stands between fields of CSV, read and written; a comma if not given.
+        encoding: Encoding of an input of text; UTF-8 if not given, and always in the output.
     """
 
     input: Path
@@ -87,6 +88,7 @@ class JobSpec:
     restart: bool = False
     overwrite: bool = False
     delimiter: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in ("local", "ray"):
@@ -123,6 +125,7 @@ class JobSpec:
         if not self.target.parent.is_dir():
             raise ConfigError(f"output folder {self.target.parent} does not exist; make it first")
         check_delimiter(self.delimiter, self.input_format, self.output_format)
+        check_encoding(self.encoding, self.input_format)
         if self.output_format == "lines":
             for name in ("prefix", "suffix"):
                 if "\n" in str(self.options.get(name, "")):
@@ -181,7 +184,11 @@ class JobSpec:
             The records.
         """
         yield from read_rows(
-            self.input, format=self.input_format, on_bad="keep", delimiter=self.delimiter
+            self.input,
+            format=self.input_format,
+            on_bad="keep",
+            delimiter=self.delimiter,
+            encoding=self.encoding,
         )
 
     def input_state(self) -> tuple[int, ...]:
@@ -215,6 +222,7 @@ class JobSpec:
             "field": self.field,
             "limit_field": self.limit_field,
             "delimiter": self.delimiter,
+            "encoding": self.encoding,
             "chunk_size": self.chunk_size,
         }
 
