@@ -3,20 +3,22 @@
     python benchmarks/input_growth.py [--readers NAME ...] [--shapes NAME ...] [--minutes 10]
                                       [--least 1000] [--most 1024000] [--json FILE]
 
-Every reader gets every shape, from ``--least`` characters on four times as many each time. With
-more than 64,000 those come first whose time seems to grow too fast, and then those that take least,
-up to ``--most`` or until the minutes of the processor are over; how far all came is printed. Times
-below the noise floor of 2 ms say nothing and are left out; through the others a line is laid in
-logarithms, whose slope is the exponent: 1 is linear, 2 grows with the square. Prints the greatest
-exponent of each reader with its shape, and exits with 1 if any is above 1.2 and the longest text
-also takes more than 20 ms, so that a hash table that falls out of a cache is no finding. What looks
-like a finding is measured three times, and the least counts. A reader that takes more than 5 s is
-stopped there, and what it took is in its exponent.
+Every reader gets every shape, from ``--least`` characters on four times as many each time. Above
+64,000 those come first whose time seems to grow too fast, and then the shorter ones, of these what
+takes least, up to ``--most`` or until the minutes of the processor are over; how far all came is
+printed. Times below the noise floor of 2 ms say nothing and are left out; through the others a line
+is laid in logarithms, whose slope is the exponent: 1 is linear, 2 grows with the square. Prints the
+greatest exponent of each reader with its shape, and exits with 1 if any is above 1.2 and the
+longest text also takes more than 20 ms, so that a hash table that falls out of a cache is no
+finding. What looks like a finding is measured three times, and the least counts. A reader that
+takes more than 5 s is stopped there, and what it took is in its exponent.
 """
 
 from __future__ import annotations
 
 import argparse
+import heapq
+import itertools
 import json
 import math
 import sys
@@ -209,11 +211,17 @@ class Growing:
         sizes, seconds = tuple(self._seconds), tuple(self._seconds.values())
         return Line(exponent(sizes, seconds), sizes, seconds)
 
-    @property
-    def order(self) -> tuple[bool, float]:
-        """Less for what is to be measured first: what grows too fast, then what takes little."""
+    def order(self, n_chars: int) -> tuple[bool, int, float]:
+        """Say how early a longer text is read: less where the time grows too fast, or is little.
+
+        Args:
+            n_chars: Characters of that text.
+
+        Returns:
+            A key, with the characters in its middle.
+        """
         line = self.line
-        return not line.exponent > _SUSPECT, line.seconds[-1]
+        return not line.exponent > _SUSPECT, n_chars, line.seconds[-1]
 
     def measure(self, n_chars: int) -> None:
         """Read a text of so many characters, unless a shorter one took too long.
@@ -397,11 +405,23 @@ def measured(
         for name, read in chosen.items()
         for shape, made in shapes.items()
     }
-    for n_chars in sizes:
-        for one in sorted(growing.values(), key=lambda one: one.order if n_chars > _BROAD else 0):
-            if n_chars > _BROAD and is_over():
-                break
-            one.measure(n_chars)
+    lines = list(growing.values())
+    n_broad = max(1, sum(n_chars <= _BROAD for n_chars in sizes))
+    for line in lines:
+        for n_chars in sizes[:n_broad]:
+            line.measure(n_chars)
+    following = dict(itertools.pairwise(sizes))
+    waiting = [
+        (line.order(n_chars), place)
+        for place, line in enumerate(lines)
+        for n_chars in sizes[n_broad : n_broad + 1]
+    ]
+    heapq.heapify(waiting)
+    while waiting and not is_over():
+        (_, n_chars, _), place = heapq.heappop(waiting)
+        lines[place].measure(n_chars)
+        if n_chars in following:
+            heapq.heappush(waiting, (lines[place].order(following[n_chars]), place))
     return {name: {shape: growing[name, shape].settle() for shape in shapes} for name in chosen}
 
 
