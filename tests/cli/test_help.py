@@ -89,3 +89,12 @@ def test_warmup_compiles_what_is_missing_and_says_how_long_it_took(sumfit: Sumfi
         r"(compiled \d+ functions|all compiled already, loaded) in \d+\.\d s\n", first.out
     )
     assert sumfit("warmup").out.startswith("all compiled already, loaded in ")
+
+
+@pytest.mark.parametrize("words", ["", "text", "train", "serve", "data check", "git-hook install"])
+def test_switches_show_no_type_and_h_is_help(sumfit: Sumfit, words: str) -> None:
+    long = sumfit(*words.split(), "--help")
+    assert long.code == 0
+    assert "<bool>" not in long.out
+    assert sumfit(*words.split(), "-h") == long
+    assert re.search(r"--help +-h +Show this message", long.out)

@@ -72,6 +72,8 @@ _PACKAGES_OF_EXTRA = {
     "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),
 }
 
+_HELP = ["--help", "-h"]
+
 
 class LazyCommand(typer.core.TyperCommand):
     """Stands for a command until it runs; only then is its module imported."""
@@ -250,10 +252,10 @@ def _application() -> Any:
         pretty_exceptions_enable=False,
         no_args_is_help=True,
         rich_markup_mode=MARKUP,
-        context_settings={"help_option_names": ["--help", "-h"]},
+        context_settings={"help_option_names": _HELP},
     )
     app.callback()(_root)
-    return typer.main.get_command(app)
+    return _without_types_of_switches(typer.main.get_command(app))
 
 
 def _show_version(wanted: bool) -> None:
@@ -296,14 +298,24 @@ def load_command(name: str) -> Any:
             raise
         raise known from error
     if isinstance(found, typer.Typer):
-        return typer.main.get_command(found)
+        return _without_types_of_switches(typer.main.get_command(found))
     if not callable(found) or hasattr(found, "make_context"):
-        return found
+        return _without_types_of_switches(found)
     app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     needs = f"To run it: pip install 'sumfit\\[{command.extra}]'" if command.extra else None
-    settings = {"help_option_names": ["--help", "-h"]}
+    settings = {"help_option_names": _HELP}
     app.command(name, context_settings=settings, epilog=needs)(found)
-    return typer.main.get_command(app)
+    return _without_types_of_switches(typer.main.get_command(app))
+
+
+def _without_types_of_switches(command: Any) -> Any:
+    """Let the help show no type behind an option that takes no value, as if it took one."""
+    for one in (command, *getattr(command, "commands", {}).values()):
+        help_option = one.get_help_option(typer.Context(one, help_option_names=_HELP))
+        for parameter in (*one.params, *([help_option] if help_option else [])):
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
+    return command
 
 
 def _exists(command: Command) -> bool:

@@ -40,9 +40,7 @@ def inspect(
             help="Least probability of a link in --json, from 0 to 1.", rich_help_panel=_SHOWN
         ),
     ] = 0.02,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Everything as JSON.", metavar="")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
     *,
     length: LengthFlags,
     summary: SummaryFlags,

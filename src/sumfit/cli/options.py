@@ -88,7 +88,7 @@ def _option(what: str, metavar: str, panel: str) -> Any:
 
 
 def _switch(what: str, panel: str = _RULES) -> Any:
-    return typer.Option(help=what, metavar="", rich_help_panel=panel, show_default=False)
+    return typer.Option(help=what, rich_help_panel=panel, show_default=False)
 
 
 @dataclass(frozen=True)

@@ -235,7 +235,6 @@ class SettingsFlags:
         typer.Option(
             "--show-config",
             help="Print what is set, and where, and stop.",
-            metavar="",
             rich_help_panel=_PANEL,
         ),
     ] = False

@@ -106,13 +106,11 @@ class JobFlags:
     ] = None
     overwrite: Annotated[
         bool,
-        typer.Option(
-            "--overwrite", help="Replace an output that exists.", metavar="", rich_help_panel=_JOB
-        ),
+        typer.Option("--overwrite", help="Replace an output that exists.", rich_help_panel=_JOB),
     ] = False
     restart: Annotated[
         bool,
-        typer.Option("--restart", help="Start a job again.", metavar="", rich_help_panel=_JOB),
+        typer.Option("--restart", help="Start a job again.", rich_help_panel=_JOB),
     ] = False
     output_field: Annotated[
         str,
