@@ -112,6 +112,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "digits.dots": _repeated("1."),
     "dots": _repeated("."),
     "letter dots": _repeated("a."),
+    "asked loudly": _repeated("?!", after="a"),
     "commas": _repeated(","),
     "brackets": _repeated("("),
     "closers": _repeated(")", before="End."),

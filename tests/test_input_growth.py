@@ -92,6 +92,18 @@ def test_twice_the_text_takes_about_twice_the_lines(
     assert twice <= 2.4 * once + 10 * len(text)  # one more loop may begin at some length
 
 
+FOUND = [
+    ("passages", "?!"),
+    ("passages", "."),
+]
+
+
+@pytest.mark.parametrize(("name", "unit"), FOUND)
+def test_shapes_that_were_found_to_take_the_square_of_their_length(name: str, unit: str) -> None:
+    """Compiled code took it, in which no lines are counted: many minutes for each of these."""
+    READERS[name](unit * (200_000 // len(unit)) + "a")
+
+
 def test_the_counting_finds_the_square() -> None:
     def pairs(text: str) -> int:
         total = 0

@@ -15,13 +15,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import regex
+
 __all__ = ["Passages", "TextForm", "select", "sentences_of"]
 
 TextForm = Literal["article", "thread", "talk"]
 """Where the point of a text stands: at its beginning; in the last message; anywhere."""
 
 _GAP = re.compile(r"\n[ \t\r]*\n\s*")
-_END = re.compile(r"(?:[.!?…؟।]+[\"'”’»)\]]*)(?=\s+[\"'“‘«(\[]?[^\s\W_a-z]|\s*$)|[。！？]")
+# Each run of marks is tried once, from its beginning, and given up whole.
+_END = regex.compile(
+    r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]]*+(?=\s+[\"'“‘«(\[]?[^\s\W_a-z]|\s*$)|[。！？]"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sen|Rep|Gov|Gen|St|No|vs|etc|"
     r"Jr|Sr|Inc|Ltd|Co|Corp|Fig|Eq|al|approx|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.$"
