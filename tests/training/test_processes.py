@@ -73,3 +73,24 @@ def test_a_killed_run_resumes_on_the_same_curve(tiny_recipe, tmp_path):
     whole_weights = (tmp_path / "whole" / "checkpoint-00000012" / "model.safetensors").read_bytes()
     cut_weights = (tmp_path / "cut" / "checkpoint-00000012" / "model.safetensors").read_bytes()
     assert whole_weights == cut_weights
+
+
+def test_two_processes_that_are_stopped_end_at_the_same_step(tiny_recipe, tmp_path):
+    """Mostly in a validation: neither may wait for the other in a sum that it never comes to."""
+    port = free_port()
+    words = [f"output_dir={tmp_path}", "run.max_steps=100000", "run.validate_every=1"]
+    pair = [
+        start_training(tiny_recipe, *words, "run.save_every=0", rank=rank, size=2, port=port)
+        for rank in range(2)
+    ]
+    deadline = time.monotonic() + 400
+    while not (tmp_path / "metrics.jsonl").exists() or len(read_metrics(tmp_path, "valid")) < 2:
+        assert time.monotonic() < deadline, "no validation was made"
+        assert all(process.poll() is None for process in pair), pair[0].communicate()[0]
+        time.sleep(0.005)
+    for process in pair:
+        process.send_signal(signal.SIGINT)
+    said = [process.communicate(timeout=100)[0] for process in pair]
+    assert [process.returncode for process in pair] == [0, 0], said
+    assert "stopped: interrupted at step" in said[0]
+    assert len(list(tmp_path.glob("checkpoint-*"))) == 1
