@@ -47,9 +47,9 @@ def test_marks_belong_to_texts_and_say_why_a_line_is_bad() -> None:
 
 def test_a_line_that_nobody_read_is_shown_as_such() -> None:
     made = {"model": "m", "version": "1", "lines": {"a": {**LINE, "text": "New *line*"}}}
-    page = gallery_page([Text("a", "news", {}, "A <b>text</b>\n\nof two.")], made, {})
+    page = gallery_page([Text("a", "news", {}, "A <b>text</b>\n\nof\ntwo.")], made, {})
     assert "**0 of 0** can be used as\nthey are; 1 have not been read yet." in page
-    assert "> A \\<b\\>text\\</b\\>\n>\n> of two." in page
+    assert "> A \\<b\\>text\\</b\\>\n>\n> of\n>\n> two." in page
     assert "**New \\*line\\*** (8 of 9 characters) not read yet." in page
 
 

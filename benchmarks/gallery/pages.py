@@ -60,7 +60,7 @@ def gallery_page(
 
 
 def _entry(one: Text, line: Mapping[str, Any], mark: Mark | None) -> str:
-    source = "\n".join(f"> {_plain(part)}".rstrip() for part in one.text.split("\n"))
+    source = "\n>\n".join(f"> {_plain(part)}" for part in one.text.splitlines() if part.strip())
     unit = _UNITS.get(line["unit"], line["unit"])
     length = f"{line['length']} of {line['limit']} {unit}"
     if mark is None:
@@ -86,8 +86,7 @@ def methods_table(figures: Mapping[str, Any]) -> str:
     Returns:
         Markdown.
     """
-    head = ("call", "ms", "of the limit used, %", "ends completely, %", "rules see no doubt, %")
-    head += ("proved best, %", "same as the default, %")
+    head = ("call", "ms", "used, %", "complete, %", "no doubt, %", "proved, %", "same, %")
     rows = [head, tuple("---" for _ in head)]
     for name, row in figures["methods"].items():
         shown = name if " " in name and "=" not in name else f"`{name}`"
