@@ -6,7 +6,7 @@ QUICK = tests/length tests/text tests/cleaning tests/truth/test_support.py tests
 
 install: ## install the package with everything the checks need (torch first, CPU build)
 	$(PY) -m pip install torch==2.13.0
-	$(PY) -m pip install -e '.[train,serve,eval,mcp,langchain,parquet,zstd,dev]'
+	$(PY) -m pip install -e '.[train,serve,eval,mcp,langchain,parquet,zstd,excel,dev]'
 
 quick: ## types, style and the fastest tests, before every commit
 	$(PY) -m ruff check .

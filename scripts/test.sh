@@ -8,7 +8,7 @@ venv=.venv-test
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 pip() { "$venv/bin/python" -m pip --disable-pip-version-check -q "$@"; }
 pip install 'torch==2.13.0'
-pip install -e '.[train,serve,eval,mcp,langchain,parquet,zstd,dev]'
+pip install -e '.[train,serve,eval,mcp,langchain,parquet,zstd,excel,dev]'
 . "$venv/bin/activate"
 ruff check .
 ruff format --check .

@@ -21,6 +21,7 @@ import pytest
 
 from sumfit import Summarizer
 from tests.cli.conftest import Sumfit
+from tests.data.test_excel import write_book
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "tiny.toml"
 
@@ -324,6 +325,28 @@ def test_an_encoding_that_cannot_be_is_an_error(
     refused = sumfit("summarize", str(table), "--max-chars", "40", "--encoding", "cp1252")
     assert refused.code == 2
     assert "--encoding cp1252 is for text, was given with parquet" in refused.err
+
+
+def test_a_spreadsheet_is_a_table(
+    sumfit: Sumfit, tmp_path: Path, texts: tuple[str, ...], expected: list[str]
+) -> None:
+    pytest.importorskip("python_calamine", reason="python-calamine is not installed")
+    rows: list[list[object]] = [["id", "text", "width"], *([n, t, 40] for n, t in enumerate(texts))]
+    book = write_book(tmp_path / "in.xlsx", rows)
+    assert sumfit("summarize", str(book), "--max-chars", "40").out.splitlines() == expected
+    own = sumfit("summarize", str(book), "--limit-field", "width", "--unit", "chars")
+    assert own.out.splitlines() == expected
+    target = tmp_path / "out.jsonl"
+    assert sumfit("summarize", str(book), "--max-chars", "40", "-o", str(target)).code == 0
+    made = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [(one["id"], one["summary"]) for one in made] == list(enumerate(expected))
+    missing = sumfit("summarize", str(book), "--max-chars", "40", "--field", "body")
+    assert "has no column 'body'; its columns are 'id', 'text', 'width'" in missing.err
+    for name in ("out.xlsx", "out.html"):
+        refused = sumfit("summarize", str(book), "--max-chars", "40", "-o", str(tmp_path / name))
+        assert (refused.code, "cannot tell the format of" in refused.err) == (2, True)
+    piped = sumfit("summarize", "--max-chars", "40", "--input-format", "excel", stdin=b"PK")
+    assert (piped.code, "a stream needs a text format" in piped.err) == (2, True)
 
 
 def test_a_page_is_one_text(

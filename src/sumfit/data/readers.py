@@ -1,8 +1,9 @@
 """Read texts and text-summary pairs from files, lazily, without torch.
 
 Owns the file formats: JSONL, JSON arrays, CSV, TSV, Parquet, plain lines, parallel line files and
-Hugging Face ``datasets`` directories. Does not own decompression and lines (`sumfit.data.lines`),
-cleaning (`sumfit.text`) or tokenisation (`sumfit.data.packing`).
+Hugging Face ``datasets`` directories; spreadsheets are `sumfit.data.excel`'s. Does not own
+decompression and lines (`sumfit.data.lines`), cleaning (`sumfit.text`) or tokenisation
+(`sumfit.data.packing`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from sumfit.data.csv_records import csv_header, csv_records
+from sumfit.data.excel import excel_columns, excel_records
 from sumfit.data.json_records import json_elements, starts_array
 from sumfit.data.json_text import RepeatedKeyError, parse_json
 from sumfit.data.lines import (
@@ -47,7 +49,7 @@ __all__ = [
     "table_columns",
 ]
 
-Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "lines", "datasets", "whole"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "lines", "datasets", "excel", "whole"]
 
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -64,7 +66,8 @@ class Row(NamedTuple):
     """One record of a file.
 
     Attributes:
-        line: 1-based line of a text file, 1-based row of Parquet, ``datasets`` and JSON arrays.
+        line: 1-based line of a text file, 1-based row of Parquet, ``datasets``, JSON arrays and
+            spreadsheets.
         fields: Column values; plain lines have the one column ``"text"``; a bad record has none.
         error: What is wrong with it, where bad records are kept.
     """
@@ -242,13 +245,16 @@ def _rows(
         if format in ("parquet", "datasets"):
             yield from _read_arrow(Path(source), format)
             return
+        if format == "excel":
+            yield from (Row(*one) for one in excel_records(Path(source)))
+            return
         opened = open_bytes(source)
         stream: Iterable[bytes] = opened
     else:
         name = getattr(source, "name", "<stream>")
         name = "<stdin>" if name in (0, "<stdin>") else str(name)
         stream = source
-        if format is None or format in ("parquet", "datasets"):
+        if format is None or format in ("parquet", "datasets", "excel"):
             raise ConfigError(
                 f"a stream needs a text format (jsonl, json, csv, tsv, lines, whole), was {format}"
             )
@@ -310,6 +316,8 @@ def table_columns(
             mark = _delimiter(format, delimiter)
             guessed = delimiter is None
             return tuple(csv_header(lines, name=str(path), delimiter=mark, is_guessed=guessed))
+    if format == "excel":
+        return excel_columns(Path(path))
     if format == "parquet":
         try:
             parquet = importlib.import_module("pyarrow.parquet")

@@ -17,11 +17,14 @@ from sumfit.data.readers import Format, file_format
 
 __all__ = ["FORMATS", "Peeked", "input_format", "peek"]
 
-FORMATS = ("lines", "jsonl", "json", "csv", "tsv", "parquet", "datasets", "whole")
+FORMATS = ("lines", "jsonl", "json", "csv", "tsv", "parquet", "datasets", "excel", "whole")
 """Formats of an input."""
 
-_WHOLE = (".html", ".htm", ".md", ".eml")
-"""Suffixes of files that are one text each."""
+_SUFFIXES: dict[str, Format] = {
+    **dict.fromkeys((".html", ".htm", ".md", ".eml"), "whole"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "excel"),
+}
+"""Formats of files that are read and never written: one text each, and spreadsheets."""
 
 _LOOKED_AT = 4  # lines, the blank ones at the start included
 _PAGE = re.compile(r"<(!doctype\s+html|html|\?xml)\b", re.IGNORECASE)
@@ -36,12 +39,15 @@ def input_format(path: str | Path) -> Format:
         path: The file; a compression suffix is looked through.
 
     Returns:
-        The format: ``whole`` for a page, a document or a mail, else what `file_format` says.
+        The format: ``whole`` for a page, a document or a mail, ``excel`` for a spreadsheet, else
+        what `file_format` says.
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return "whole" if suffixes and suffixes[-1] in _WHOLE else file_format(path)
+    is_packed = bool(suffixes) and suffixes[-1] in COMPRESSED
+    found = _SUFFIXES.get(suffixes[-2 if is_packed else -1]) if len(suffixes) > is_packed else None
+    if found is None or (found == "excel" and is_packed):
+        return file_format(path)
+    return found
 
 
 class Peeked(NamedTuple):

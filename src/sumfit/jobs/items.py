@@ -31,13 +31,13 @@ __all__ = [
 USUAL_FIELDS = ("text", "source")
 """Where a record's text is looked for, unless the caller names its field."""
 
-TABLES = ("parquet", "datasets")
+TABLES = ("parquet", "datasets", "excel")
 """Formats whose columns have types; a missing number may be no number there."""
 
 _FIRST_RECORDS = 64
 _MOST_HELD = 1000  # bad records among them included
 
-_WITH_HEADER = ("csv", "tsv", "parquet", "datasets")
+_WITH_HEADER = ("csv", "tsv", "parquet", "datasets", "excel")
 """Formats whose records all have the same fields."""
 
 
