@@ -473,6 +473,25 @@ def test_a_page_that_cannot_reach_its_server_can_try_again(browser: Any, live_ur
     context.close()
 
 
+@pytest.mark.parametrize("lost", ["app.js", "wording.js", "graph.js"])
+def test_a_part_of_the_page_that_does_not_come_is_said(
+    browser: Any, live_url: str, lost: str
+) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.route(f"**/page/{lost}", lambda route: route.fulfill(status=503, body="no"))
+    page.goto(live_url)
+    notice = page.locator("#loading")
+    assert notice.is_hidden()  # nothing flashes while a page loads as fast as pages do
+    notice.wait_for()
+    page.unroute(f"**/page/{lost}")
+    notice.get_by_role("link", name="load the page again").click()
+    page.wait_for_selector("#preset optgroup", state="attached")
+    assert notice.count() == 0
+    paste(page, TEXT)
+    context.close()
+
+
 def test_a_text_without_summary_offers_its_first_words(page: Any) -> None:
     def no_summary(route: Any) -> None:
         if "on_infeasible" in route.request.post_data_json:

@@ -106,6 +106,16 @@ def test_the_reference_has_no_fault_that_axe_finds(
     context.close()
 
 
+def test_a_page_without_its_parts_has_no_fault_that_axe_finds(browser: Any, live_url: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/page/app.js", lambda route: route.fulfill(status=503, body="no"))
+    page.goto(live_url)
+    page.locator("#loading").wait_for()
+    assert faults(page) == []
+    context.close()
+
+
 def test_axe_does_find_faults(page: Any) -> None:
     page.evaluate("document.querySelector('#source').closest('section').innerHTML = '<input>'")
     assert any(fault.startswith("label:") for fault in faults(page))

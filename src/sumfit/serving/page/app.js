@@ -407,6 +407,7 @@ async function begin() {
   }
 }
 
+$("loading").remove();
 setTheme(localStorage.getItem("sumfit-theme") ?? "auto");
 listen();
 begin();
