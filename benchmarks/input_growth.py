@@ -138,6 +138,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "surrogates": _repeated("\ud83d"),
     "hyphens": _repeated("-"),
     "dashes": _repeated("— "),
+    "tabs": _repeated("\t", before="U.S. ", after="\n"),
     "capitals": _repeated("Ab. "),
     "title case": _counted("Name"),
     "distinct words": _counted("word"),

@@ -93,15 +93,20 @@ def test_twice_the_text_takes_about_twice_the_lines(
 
 
 FOUND = [
-    ("passages", "?!"),
-    ("passages", "."),
+    ("passages", "", "?!", "a"),
+    ("passages", "", ".", "a"),
+    ("clean", "U.S. ", " ", "\n"),
+    ("clean", "U.S. ", " \t", "\n"),
+    ("clean", "The bridge", "\t", "closes, see www.example.org for more."),
 ]
 
 
-@pytest.mark.parametrize(("name", "unit"), FOUND)
-def test_shapes_that_were_found_to_take_the_square_of_their_length(name: str, unit: str) -> None:
-    """Compiled code took it, in which no lines are counted: many minutes for each of these."""
-    READERS[name](unit * (200_000 // len(unit)) + "a")
+@pytest.mark.parametrize(("name", "before", "unit", "after"), FOUND)
+def test_shapes_that_were_found_to_take_the_square_of_their_length(
+    name: str, before: str, unit: str, after: str
+) -> None:
+    """Compiled code took it, in which no lines are counted: minutes or days for each of these."""
+    READERS[name](before + unit * (200_000 // len(unit)) + after)
 
 
 def test_the_counting_finds_the_square() -> None:

@@ -14,7 +14,7 @@ __all__ = ["clean_links", "is_only_links"]
 _URL = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"“”\u3000]+", re.IGNORECASE)
 _HOST = re.compile(r"(?:\w+://)?(?:[^/@\s]*@)?(?:www\.)?([^/:?#\s]+)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(
-    r"[ \t]*(?:\((?:see |at |via |from )?(?:https?://|www\.)[^\s()<>]+\)|"
+    r"(?<![ \t])[ \t]*(?:\((?:see |at |via |from )?(?:https?://|www\.)[^\s()<>]+\)|"
     r"<(?:https?://|www\.)[^\s<>]+>|\[(?:https?://|www\.)[^\s\[\]]+\])",
     re.IGNORECASE,
 )
@@ -42,7 +42,7 @@ def clean_links(text: str, *, sure: bool = False) -> str:
         return text
     found = _IN_BRACKETS.sub("", _REFERENCE_LINE.sub("", text))
     parts: list[str] = []
-    place = 0
+    place, end = 0, len(found.rstrip())
     for url in _URL.finditer(found):
         parts.append(found[place : url.start()])
         address = url.group().rstrip(_CLOSERS)
@@ -50,7 +50,7 @@ def clean_links(text: str, *, sure: bool = False) -> str:
         before = (parts[-1][-40:] or "").rstrip(" \t")
         after = found[place : place + 1]
         is_apart = not before or before[-1] in "\n.!?…"
-        ends = place >= len(found.rstrip()) or after == "\n" or is_apart
+        ends = place >= end or after == "\n" or is_apart
         if is_apart and ends:
             continue
         host = _HOST.match(address)

@@ -14,27 +14,28 @@ __all__ = ["clean_transcript"]
 
 _CLOCK = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:[ \t]?[AaPp]\.?[Mm]\.?)?"
 _DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
+# Blanks are counted: of several runs of them side by side, each split would be tried.
 _STAMP = re.compile(
-    rf"[ \t]*(?:\*\*)?[\[(]?(?:{_DATE}[T, \t]+)?{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
-    rf"(?:[ \t]*[-–][ \t]*{_CLOCK})?"
-    r"[\])]?(?:\*\*)?[ \t]*(?:[-–—|:][ \t]+)?"
+    rf"[ \t]{{0,40}}(?:\*\*)?[\[(]?(?:{_DATE}[T, \t]+)?{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"(?:[ \t]{{0,8}}[-–][ \t]{{0,8}}{_CLOCK})?"
+    r"[\])]?(?:\*\*)?[ \t]{0,8}(?:[-–—|:][ \t]{1,8})?"
 )
 _LEVEL = re.compile(
-    r"\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\]?[ \t]*[:-]?[ \t]+"
+    r"\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\]?[ \t]{0,8}[:-]?[ \t]{1,8}"
 )
 _CUE = re.compile(r"[ \t]*(?:\d{2}:)?\d{2}:\d{2}[.,]\d{3}[ \t]+-->[ \t]+.*")
 _NUMBER = re.compile(r"[ \t]*\d{1,6}[ \t\r]*")
 _VTT = re.compile(r"\ufeff?WEBVTT\b.*")
 _VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>\n]{1,60})>")
 _LABEL = re.compile(
-    r"[ \t]*(?:\*\*|__|<)?("
-    r"[A-Z][\w.'’&-]*(?:[ \t]+(?:[A-Z(][\w.'’)&-]*|\d{1,3}|de|van|von|da|of|"
-    r"the)){0,4})[ \t]*(?:\*\*|__)?[ \t]*(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]*"
-    rf"(?::(?:\*\*|__)?|>)[ \t]+(?:[\[(]{_CLOCK}[\])][ \t]*)?(?=\S)"
+    r"[ \t]{0,40}(?:\*\*|__|<)?("
+    r"[A-Z][\w.'’&-]*(?:[ \t]{1,8}(?:[A-Z(][\w.'’)&-]*|\d{1,3}|de|van|von|da|of|"
+    r"the)){0,4})[ \t]{0,8}(?:\*\*|__)?[ \t]{0,8}(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]{0,8}"
+    rf"(?::(?:\*\*|__)?|>)[ \t]{{1,8}}(?:[\[(]{_CLOCK}[\])][ \t]{{0,8}})?(?=\S)"
 )
 _LABEL_ALONE = re.compile(
-    rf"[ \t]*(?:\*\*)?[A-Z][\w.'’-]*(?:[ \t]+[A-Z][\w.'’-]*){{0,3}}(?:\*\*)?[ \t]*:?[ \t]*"
-    rf"[\[(]?{_CLOCK}[\])]?:?[ \t\r]*"
+    r"[ \t]{0,40}(?:\*\*)?[A-Z][\w.'’-]*(?:[ \t]{1,8}[A-Z][\w.'’-]*){0,3}(?:\*\*)?"
+    rf"[ \t]{{0,8}}:?[ \t]{{0,8}}[\[(]?{_CLOCK}[\])]?:?[ \t\r]*"
 )
 _FIELDS = frozenset(
     """
