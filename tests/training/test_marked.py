@@ -10,10 +10,11 @@ import pytest
 from sumfit.cli.app import run
 from sumfit.data.corpus import PackedCorpus
 from sumfit.errors import DataFormatError, IncompatibleModelError
+from sumfit.rerank.scorer import ChoiceWeights
 from sumfit.text import Tokenizer
 from sumfit.training import load_recipe, train
 from sumfit.training.nbest.candidates import read_candidates
-from sumfit.training.nbest.marked import LENGTH_REWARD, write_marked_lists
+from sumfit.training.nbest.marked import write_marked_lists
 from sumfit.training.prepare import pack
 
 from .conftest import TINY, read_metrics
@@ -80,7 +81,7 @@ def test_marks_become_lists_of_the_corpus(
             for k in range(first, first + 2)
         ]
         assert found.bonuses[first : first + 2].tolist() == pytest.approx(
-            [LENGTH_REWARD * len(line) for line in lines]
+            [ChoiceWeights().length * len(line) for line in lines]
         )
         summary = tokenizer.decode(split.item(item)[1].tolist())
         assert lines[1] == summary.lower()

@@ -21,6 +21,7 @@ import numpy as np
 from sumfit.data.corpus import PackedCorpus
 from sumfit.data.readers import Row, read_rows
 from sumfit.errors import DataFormatError, IncompatibleModelError
+from sumfit.rerank.scorer import ChoiceWeights
 from sumfit.text import Tokenizer, get_profile
 from sumfit.training.nbest.lists import FORMAT, ListMeta, Lists, part_path, write_meta
 
@@ -177,7 +178,7 @@ def _lists_of(
     rows: dict[int, tuple[list[int], MarkedText]], tokenizer: Tokenizer, report: MarkReport
 ) -> Lists:
     """Make the lists, in the order of their places in the corpus."""
-    profile = get_profile("natural")
+    profile, reward = get_profile("natural"), ChoiceWeights().length
     items = sorted(rows)
     counts, limits, candidate_ids, lengths, scores, gains = [], [], [], [], [], []
     for item in items:
@@ -189,7 +190,7 @@ def _lists_of(
         for line, mark, ids in zip(lines, text.fit, pieces, strict=True):
             candidate_ids += ids
             lengths.append(len(ids))
-            scores.append(LENGTH_REWARD * len(line))
+            scores.append(reward * len(line))
             gains.append(float(mark))
         report.n_fit += sum(text.fit)
     report.n_lists, report.n_candidates = len(items), len(lengths)
