@@ -25,6 +25,7 @@ from sumfit.text import ends_completely, get_profile, normalize
 from sumfit.text.passages import select
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.split import split_words
+from sumfit.text.surface import Surface
 from sumfit.truth import support
 from tests.clocks import Clock
 from tests.strategies import AWKWARD_FRAGMENTS, UNTIDY_FRAGMENTS
@@ -42,6 +43,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "passages": lambda text: select(text, len, most=800),
     "scripts": lambda text: keeps_scripts(text, text),
     "ends": ends_completely,
+    "surface": lambda text: Surface(text).fault(f"\U0001f1e9 {text}"),
     "something": says_something,
     "truth": lambda text: support(text, text + " "),
     "reordering": lambda text: reordered_pairs([ord(character) % 17 for character in text]),
@@ -95,6 +97,7 @@ def test_twice_the_text_takes_about_twice_the_lines(
 FOUND = [
     ("passages", "", "?!", "a"),
     ("passages", "", ".", "a"),
+    ("surface", "", "\U0001f1eb\U0001f1f7", "a"),
     ("clean", "U.S. ", " ", "\n"),
     ("clean", "U.S. ", " \t", "\n"),
     ("clean", "The bridge", "\t", "closes, see www.example.org for more."),

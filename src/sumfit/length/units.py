@@ -24,7 +24,17 @@ from sumfit.nfc import nfc
 from sumfit.parts import cut, cut_at_spaces, is_long
 from sumfit.spelling import did_you_mean
 
-__all__ = ["UNITS", "Encoder", "Unit", "UnitLike", "checked_text", "counted", "get_unit", "measure"]
+__all__ = [
+    "UNITS",
+    "Encoder",
+    "Unit",
+    "UnitLike",
+    "checked_text",
+    "clusters",
+    "counted",
+    "get_unit",
+    "measure",
+]
 
 # Where versions of wcwidth differ: halves of flags, skin tones, the soft hyphen, signs that stand
 # before numbers, and the fillers of Hangul, which take the room of a letter.
@@ -91,11 +101,23 @@ def _words(text: str) -> int:
 def _graphemes(text: str) -> int:
     if text.isascii() and "\r" not in text:
         return len(text)
-    total, begin = 0, 0
+    return sum(1 for _ in clusters(text))
+
+
+def clusters(text: str) -> Iterator[str]:
+    """The user-perceived characters of a text, in linear time.
+
+    Args:
+        text: Any text.
+
+    Yields:
+        Each, in order.
+    """
+    begin = 0
     for run in _MANY_FLAGS.finditer(text):
-        total += len(_GRAPHEME.findall(text[begin : run.end()]))
+        yield from _GRAPHEME.findall(text[begin : run.end()])
         begin = run.end()
-    return total + len(_GRAPHEME.findall(text[begin:]))
+    yield from _GRAPHEME.findall(text[begin:])
 
 
 def _between_clusters(text: str) -> Iterator[str]:

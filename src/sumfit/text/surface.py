@@ -12,6 +12,7 @@ from functools import cached_property
 
 import regex
 
+from sumfit.length.units import clusters
 from sumfit.text.endings import CLITICS, ELISIONS
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.scripts import UNSPACED
@@ -259,14 +260,12 @@ class Surface:
 
     def _has_broken_cluster(self, text: str) -> bool:
         return any(
-            cluster not in self._clusters
-            for cluster in regex.findall(r"\X", text)
-            if _PICTURE.search(cluster)
+            cluster not in self._clusters for cluster in clusters(text) if _PICTURE.search(cluster)
         )
 
     @cached_property
     def _clusters(self) -> frozenset[str]:
-        return frozenset(regex.findall(r"\X", self._source))
+        return frozenset(clusters(self._source))
 
     @cached_property
     def _exact(self) -> frozenset[str]:
