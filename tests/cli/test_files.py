@@ -324,7 +324,16 @@ def test_another_delimiter_is_read_and_written(sumfit: Sumfit, tmp_path: Path, m
         written = list(csv.reader(found, delimiter=character))
     assert written[0][:4] == ["text", "id", "x", "summary"]
     assert [row[:3] for row in written[1:]] == rows
+    assert "note" not in result.err
     assert sumfit(*arguments).code == 0
+    guessed = sumfit(*arguments[:-2], "-o", str(tmp_path / "guessed.csv"))
+    assert guessed.code == 0, guessed.err
+    shown = "a tab" if mark == "tab" else f"'{mark}'"
+    note = (
+        f"note: {file} is read as CSV with {shown} between fields (--delimiter ',' if a comma is)"
+    )
+    assert guessed.err.splitlines()[0] == note
+    assert (tmp_path / "guessed.csv").read_bytes() == output.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,43 @@ def test_a_delimiter_makes_a_table_of_standard_input(
     assert result == (0, f"{expected[0]}\n", "")
 
 
+@pytest.mark.parametrize("encoding", ["UTF-8", "utf-16"])
+@pytest.mark.parametrize("source", ["file", "stdin", "stdin as csv"])
+@pytest.mark.parametrize(("mark", "shown"), [(";", "';'"), ("\t", "a tab"), ("|", "'|'")])
+def test_another_delimiter_is_guessed_and_said(
+    sumfit: Sumfit,
+    tmp_path: Path,
+    texts: tuple[str, ...],
+    expected: list[str],
+    mark: str,
+    shown: str,
+    source: str,
+    encoding: str,
+) -> None:
+    rows = [["price", "text"], *([f"{i},50", text] for i, text in enumerate(texts))]
+    data = "".join(f"{price}{mark}{text}\n" for price, text in rows).encode(encoding)
+    arguments = ["summarize", "--max-chars", "40", "--encoding", encoding]
+    if source == "file":
+        file = tmp_path / "in.csv"
+        file.write_bytes(data)
+        result = sumfit(*arguments, str(file))
+        name = str(file)
+    else:
+        arguments += ["--input-format", "csv"] if source == "stdin as csv" else []
+        result = sumfit(*arguments, stdin=data)
+        name = "standard input"
+    assert result.out.splitlines() == expected, result.err
+    last = result.err.splitlines()[-1]
+    if source == "stdin" and mark == "\t":  # a format of its own
+        assert last.startswith("note: standard input is read as TSV")
+    else:
+        assert last.startswith(f"note: {name} is read as CSV with {shown} between fields")
+    wrong = sumfit(*arguments, "--delimiter", ",", "-" if source != "file" else name, stdin=data)
+    assert wrong.code == 1
+    assert "2 fields, but the header has 1" in wrong.err  # decimal commas, as separators
+    assert "note" not in wrong.err
+
+
 ACCENTS = (
     "Le caf\u00e9 de la gare \u00e0 Orl\u00e9ans closed on Monday after forty years in business."
 )
@@ -447,9 +484,10 @@ def test_what_is_wrong_with_a_text_is_said_in_flags(sumfit: Sumfit, tmp_path: Pa
     ("name", "data", "message"),
     [
         ("a.csv", "id,text\r1,words\r", ":1: a carriage return outside quotation marks ends no"),
-        ("a.csv", "id;text\n1;words, more\n", "if ';' stands between fields, give --delimiter ';'"),
-        ("a.csv", "id|text\n1|words\n", "if '|' stands between fields, give --delimiter '|'"),
-        ("a.csv", "id\ttext\n1\twords\n", "if 'tab' stands between fields, give --delimiter 'tab'"),
+        ("a.csv", "id;text\n1;words; more\n", "if ';' stands between fields, give --delimiter ';'"),
+        ("a.csv", "id|text\n1|words|more\n", "if '|' stands between fields, give --delimiter '|'"),
+        ("a.csv", "id\ttext\nwords\n", "if 'tab' stands between fields, give --delimiter 'tab'"),
+        ("a.csv", "a;b|c\n1;b|2\n", "its header is one column, 'a;b|c'; if ';' stands between"),
         ("a.tsv", "id,text\n1,words\n", "if ',' stands between fields, give the format csv"),
         ("a.tsv", "id;text\n1;words\n", "give the format csv and --delimiter ';'"),
         ("a.jsonl", '[{"text": "words"}]\n', "was list; write one object in each line"),

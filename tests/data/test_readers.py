@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -11,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumfit.data.lines import ReadReport, iter_lines, recoded_lines
-from sumfit.data.readers import Columns, Row, file_format, read_line_pairs, read_pairs, read_rows
+from sumfit.data.readers import (
+    Columns,
+    Row,
+    delimiter_of,
+    file_format,
+    read_line_pairs,
+    read_pairs,
+    read_rows,
+)
 from sumfit.errors import ConfigError, DataFormatError
 
 PAIRS = [
@@ -259,3 +268,64 @@ def test_reading_is_lazy():
 
     rows = read_rows(Stream(), format="jsonl")
     assert [next(rows).line for _ in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("data", "mark"),
+    [
+        ("id,text\n1,words; more|of them\n", None),
+        ("id;text\n1;words, more\n", ";"),
+        ("id\ttext\n1\twords, more; of them\n", "\t"),
+        ("id|text\n1|words, more\n", "|"),
+        ('id;text\n1;"words; more, and ""these"""\n', ";"),
+        ('id;text\n1;"two\nlines; of, words"\n2;more\n', ";"),
+        ('"id";"text, long"\n1;words\n', ";"),
+        ("text;price\nfresh bread;1,50\nold bread;0,75\n", ";"),  # decimal commas
+        ("price, EUR;text\n1,50;bread\n", ";"),  # a comma fits as well, but names no text
+        ("text, EUR;price\n1,50;bread\n", None),  # nothing names a text
+        ("text,a;b\nwords,1;2\n", None),  # a comma names it
+        ("id;text\n", ";"),
+        ("\ufeffid;text\r\n1;words\r\n\r\n2;more\r\n", ";"),
+        ("id;text\n1;" + "\n".join(['"words', *["more"] * 20, 'words"']) + "\n", ";"),
+        ("text\nwords; more\nwords; others\n", None),  # one column
+        ('"text; long"\nwords; more\n', None),
+        ("id;text\n1;words; more\n", None),  # fits its header, and no record
+        ("a;b|c\n1;2|3\n", None),  # two marks fit
+        ("a;a\n1;2\n", None),
+        ("", None),
+        ("\n", None),
+    ],
+)
+def test_a_delimiter_is_told_from_the_first_lines(tmp_path, data, mark):
+    path = tmp_path / "a.csv"
+    path.write_bytes(data.encode())
+    assert delimiter_of(path, fields={"text"}) == mark
+    assert delimiter_of(io.BytesIO(data.encode()), fields={"text"}) == mark
+    path.write_bytes(data.encode("utf-16"))
+    assert delimiter_of(path, fields={"text"}, encoding="utf-16") == mark
+
+
+CELLS = st.text(st.sampled_from("ab ,;|\t\"\n'0."), max_size=12)
+
+
+@given(st.sampled_from(",;|\t"), st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=12))
+def test_whatever_is_in_its_fields_a_written_table_is_told(mark, rows):
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=mark, lineterminator="\n")
+    writer.writerows([("id", "text", "price"), *rows])
+    lines = io.BytesIO(stream.getvalue().encode())
+    assert delimiter_of(lines, fields={"text"}) == (None if mark == "," else mark)
+
+
+def test_a_table_with_commas_holds_no_line_back():
+    lines = iter([b"id,text;note\n", b"1,words\n"])
+    assert delimiter_of(lines, fields={"id"}) is None
+    assert next(lines) == b"1,words\n"
+
+
+def test_a_file_that_breaks_off_is_left_to_its_reader(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"id;text\n" + b"1;words\n" * 9)[:-12])
+    assert delimiter_of(path, fields={"text"}) is None
+    with pytest.raises(DataFormatError, match="cannot read"):
+        delimiter_of(tmp_path / "none.csv", fields={"text"})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
@@ -20,7 +21,7 @@ from sumfit.hypothesis import Summary
 from sumfit.jobs import JobSpec, run_job
 from sumfit.jobs.failures import Failures
 from sumfit.jobs.formats import FORMATS
-from sumfit.jobs.items import Item, read_items
+from sumfit.jobs.items import Item, guessed_delimiter, read_items
 from sumfit.jobs.records import RECORD_FIELDS, error_record, json_line, record_of
 from sumfit.jobs.stream import StreamProgress, summarize_items
 from sumfit.jobs.whole_file import open_output
@@ -71,7 +72,8 @@ class RecordFlags:
     delimiter: Annotated[
         str | None,
         typer.Option(
-            help="What stands between fields of CSV, read and written; tab for a tab.",
+            help="What stands between fields of CSV, read and written, tab for a tab; told from "
+            "the first lines if not given.",
             metavar="MARK",
             rich_help_panel=_RECORDS,
         ),
@@ -215,7 +217,7 @@ def summarize(
     if job.output not in (None, "-") and file != "-":
         _refuse_given(_flags_of_streams(workers, batch_size, model), "has no effect with -o")
         options = {**length.keywords(), **summary.keywords()}
-        spec = job.spec(file, record, options=options, model=model.model)
+        spec = _with_delimiter(job.spec(file, record, options=options, model=model.model))
         _check_candidates(summary, has_room=spec.output_format != "lines")
         failures = _run_job(spec)
     else:
@@ -233,6 +235,7 @@ def summarize(
             delimiter=record.mark,
             encoding=record.encoding,
             on_guess=_say_guess,
+            on_delimiter=partial(_say_delimiter, "standard input" if file == "-" else file),
         )
         if job.overwrite and job.output in (None, "-"):
             raise ConfigError("--overwrite goes with -o FILE; leave it out")
@@ -255,6 +258,27 @@ def _say_guess(format: str) -> None:
     what = {"whole": "one text, a page"}.get(format, format.upper())
     print(
         f"note: standard input is read as {what} (--input-format lines if each line is a text)",
+        file=sys.stderr,
+    )
+
+
+def _with_delimiter(spec: JobSpec) -> JobSpec:
+    """The job with the delimiter that its input has, where nobody stated one."""
+    if spec.input_format != "csv" or spec.delimiter is not None:
+        return spec
+    fields = {name for name in (spec.field, spec.limit_field) if name is not None}
+    mark = guessed_delimiter(spec.input, fields=fields, encoding=spec.encoding)
+    if mark is None:
+        return spec
+    _say_delimiter(str(spec.input), mark)
+    return replace(spec, delimiter=mark)
+
+
+def _say_delimiter(name: str, mark: str) -> None:
+    shown = "a tab" if mark == "\t" else f"'{mark}'"
+    print(
+        f"note: {one_line(name)} is read as CSV with {shown} between fields (--delimiter ',' if a "
+        "comma is)",
         file=sys.stderr,
     )
 

@@ -1,22 +1,24 @@
 """Records of a CSV or TSV file, each good or bad, none lost for another's sake.
 
-Owns quotes, records of several lines, and where reading goes on after a record that does not
-parse. Does not own what the columns mean (`sumfit.data.readers`).
+Owns quotes, records of several lines, where reading goes on after a record that does not parse,
+and the guess at a delimiter. Does not own what the columns mean (`sumfit.data.readers`).
 """
 
 from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from sumfit.data.lines import Line
 from sumfit.errors import ConfigError, DataFormatError
 
-__all__ = ["Record", "csv_header", "csv_records"]
+__all__ = ["Record", "csv_header", "csv_records", "guess_delimiter"]
 
 _MARKS = ",;\t|"
+_LOOKED_AT = 10  # lines, where the first one leaves a doubt
 _FIELD_LIMIT = 1 << 30  # bytes in one field; the module's own limit is 128 KiB
 
 
@@ -110,6 +112,46 @@ def csv_header(
     header = _header(values if feed.error is None else feed.error, name)
     _check_guess(header, name, delimiter, is_guessed)
     return header
+
+
+def guess_delimiter(lines: Iterator[Line], *, fields: Collection[str]) -> str | None:
+    """Guess what stands between fields where it is no comma.
+
+    A mark fits if it makes several columns of the header and as many fields of each of the first
+    records. Where several marks fit, those count whose columns have a name that is asked for.
+
+    Args:
+        lines: The file's lines. One is taken if it settles the matter, ten at most.
+        fields: Names by one of which the right columns are known.
+
+    Returns:
+        A semicolon, a tab or a bar; ``None`` if a comma fits, nothing does, or two marks do.
+    """
+    seen = list(islice(lines, 1))
+    if not seen or not set(_MARKS[1:]) & set(seen[0].text):
+        return None
+    if set(fields) & set(_columns(seen, ",")):
+        return None
+    seen.extend(islice(lines, _LOOKED_AT - 1))
+    found = {mark: columns for mark in _MARKS if (columns := _columns(seen, mark))}
+    marks = [mark for mark in found if set(fields) & set(found[mark])] or list(found)
+    return marks[0] if len(marks) == 1 and marks != [","] else None
+
+
+def _columns(lines: Sequence[Line], mark: str) -> list[str]:
+    """The columns that a delimiter makes of some lines; none where it does not fit them."""
+    csv.field_size_limit(_FIELD_LIMIT)
+    texts = (line.text + "\n" for line in lines if line.error is None)
+    records: list[list[str]] = []
+    try:
+        for record in csv.reader(texts, delimiter=mark, strict=True):
+            records.append(record)
+    except csv.Error as error:
+        if not str(error).startswith("unexpected end"):  # a record that goes on behind these lines
+            return []
+    header, *others = records or [[]]
+    is_table = 1 < len(header) == len(set(header))
+    return header if is_table and all(len(one) in (0, len(header)) for one in others) else []
 
 
 def _header(values: list[str] | DataFormatError, name: str) -> list[str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
-from sumfit.data.csv_records import csv_header, csv_records
+from sumfit.data.csv_records import csv_header, csv_records, guess_delimiter
 from sumfit.data.excel import excel_columns, excel_records
 from sumfit.data.json_records import json_elements, starts_array
 from sumfit.data.json_text import RepeatedKeyError, parse_json
@@ -38,6 +38,7 @@ __all__ = [
     "Pair",
     "ReadReport",
     "Row",
+    "delimiter_of",
     "file_format",
     "iter_lines",
     "open_bytes",
@@ -325,6 +326,34 @@ def table_columns(
             raise MissingExtraError("pyarrow", "parquet") from error
         return tuple(parquet.read_schema(path).names)
     return ()
+
+
+def delimiter_of(
+    source: str | Path | Iterable[bytes],
+    *,
+    fields: Collection[str],
+    encoding: str | None = None,
+) -> str | None:
+    """Guess the delimiter of CSV from the first lines.
+
+    Args:
+        source: Path, or binary lines, of which at most ten are taken.
+        fields: Names by one of which the right columns are known.
+        encoding: As in `read_rows`.
+
+    Returns:
+        A semicolon, a tab or a bar; ``None`` for a comma, or where it cannot be told.
+
+    Raises:
+        DataFormatError: If the file cannot be opened, or the lines break off.
+    """
+    if not isinstance(source, str | Path):
+        return guess_delimiter(_decoded(source, encoding, "<stream>"), fields=fields)
+    with open_bytes(source) as stream:
+        try:
+            return guess_delimiter(_decoded(stream, encoding, str(source)), fields=fields)
+        except DataFormatError:  # damage, told again when it is read, behind the records before it
+            return None
 
 
 def _delimiter(format: Format, given: str | None) -> str:

@@ -29,7 +29,7 @@ _SUFFIXES: dict[str, Format] = {
 _LOOKED_AT = 4  # lines, the blank ones at the start included
 _PAGE = re.compile(r"<(!doctype\s+html|html|\?xml)\b", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
-_TABLES: tuple[tuple[str, Format], ...] = (("\t", "tsv"), (",", "csv"))
+_TABLES: tuple[tuple[str, Format], ...] = (("\t", "tsv"), (",", "csv"), (";", "csv"), ("|", "csv"))
 
 
 def input_format(path: str | Path) -> Format:

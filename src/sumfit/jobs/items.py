@@ -6,14 +6,15 @@ an error in its place instead of the end. Does not own file formats (`sumfit.dat
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from sumfit.data.lines import checked_encoding, recoded_lines
-from sumfit.data.readers import Format, Row, read_rows
+from sumfit.data.readers import Format, Row, delimiter_of, read_rows
 from sumfit.errors import ConfigError, DataFormatError, SumfitError
 from sumfit.jobs.formats import FORMATS, input_format, peek
 from sumfit.jobs.records import without_nan
@@ -24,6 +25,7 @@ __all__ = [
     "check_columns",
     "check_delimiter",
     "check_encoding",
+    "guessed_delimiter",
     "item_of",
     "read_items",
 ]
@@ -70,6 +72,7 @@ def read_items(
     delimiter: str | None = None,
     encoding: str | None = None,
     on_guess: Callable[[Format], object] = lambda _: None,
+    on_delimiter: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Item]:
     """Read the texts of a file, or of standard input, one by one.
 
@@ -83,9 +86,10 @@ def read_items(
         text_field: Field of the text; ``text`` or else ``source`` if not given.
         limit_field: Field of a record's own limit.
         keep: Fields to carry into the output.
-        delimiter: What stands between fields of CSV; a comma if not given.
+        delimiter: What stands between fields of CSV; told from the first lines if not given.
         encoding: Encoding of a text format; UTF-8 if not given.
         on_guess: Called where standard input was found to be something else than lines.
+        on_delimiter: Called where another delimiter than a comma was found.
 
     Yields:
         The items, in order.
@@ -98,17 +102,18 @@ def read_items(
     if format is not None and format not in FORMATS:
         raise ConfigError(f"--input-format must be one of {', '.join(FORMATS)}, was {format!r}")
     source: Any = path
+    known = {name for name in (text_field, limit_field, *keep) if name is not None}
     if path == "-":
         if sys.stdin is None:
             raise DataFormatError("standard input is closed; name a file")
         source, chosen = sys.stdin.buffer, format
         if chosen is None and delimiter is not None:
             chosen = "csv"
-        if chosen is None:
-            known = {name for name in (text_field, limit_field, *keep) if name is not None}
+        if chosen is None or (chosen == "csv" and delimiter is None):
             if encoding is not None:
                 source = recoded_lines(source, checked_encoding(encoding), name="<stdin>")
                 encoding = None
+        if chosen is None:
             chosen, lines = peek(source, fields=known or USUAL_FIELDS)
             source = _Stdin(lines)
             if chosen != "lines":
@@ -120,6 +125,16 @@ def read_items(
     name = "<stdin>" if path == "-" else path
     check_delimiter(delimiter, chosen)
     check_encoding(encoding, chosen)
+    if chosen == "csv" and delimiter is None:
+        if path == "-":
+            first, every = itertools.tee(source)
+            delimiter = delimiter_of(first, fields=known or USUAL_FIELDS)
+            del first  # or all lines would be kept for it
+            source = _Stdin(every)
+        elif Path(path).is_file():  # a pipe can be read once alone
+            delimiter = guessed_delimiter(path, fields=known, encoding=encoding)
+        if delimiter is not None:
+            on_delimiter(delimiter)
     rows = read_rows(
         source,
         format=cast(Format, chosen),
@@ -134,6 +149,22 @@ def read_items(
     for row in rows:
         item = item_of(row, name=name, text_field=text_field, limit_field=limit_field, keep=keep)
         yield replace(item, kept=without_nan(item.kept)) if chosen in TABLES else item
+
+
+def guessed_delimiter(
+    path: str | Path, *, fields: Collection[str], encoding: str | None = None
+) -> str | None:
+    """Guess the delimiter of a CSV file from its first lines.
+
+    Args:
+        path: The file.
+        fields: Columns asked for; the usual ones of a text if there are none.
+        encoding: As in `read_items`.
+
+    Returns:
+        A semicolon, a tab or a bar; ``None`` for a comma, or where it cannot be told.
+    """
+    return delimiter_of(path, fields=fields or USUAL_FIELDS, encoding=encoding)
 
 
 class _Stdin:
