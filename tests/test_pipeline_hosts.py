@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import dataclasses
+import pickle
 import threading
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -220,6 +224,90 @@ def test_a_notebook_shows_text_limit_and_alternatives(fit: Summarizer) -> None:
         f"DAG({found.dag.n_vertices} vertices, {found.dag.n_candidates:,} of "
         f"{found.dag.vocab_size:,} words)"
     )
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"max_chars": 40},
+        {"max_words": 5, "rerank": None, "time_limit_s": 60.0, "is_cancelled": lambda: False},
+        {"max_chars": 60, "prefix": "News: ", "n_best": 3},
+        {"max_length": 30, "unit": lambda text: len(text)},
+    ],
+)
+def test_a_notebook_draws_the_graph_of_a_summary(fit: Summarizer, keywords: Any) -> None:
+    summary = fit(TEXTS[0], **keywords)
+    assert summary.origin == "model"
+    found = fit.inspect(TEXTS[0], **keywords)
+    assert found.path
+    assert summary._repr_html_() == summary.html() + found.graph_html()
+    assert Page(summary._repr_html_()).tags.count("svg") == 2  # the limit, and the graph
+
+
+def test_each_of_several_limits_has_its_own_graph(fit: Summarizer) -> None:
+    for summary in fit(TEXTS[0], max_chars=[30, 60]):
+        found = fit.inspect(TEXTS[0], max_chars=summary.limit)
+        assert summary._repr_html_() == summary.html() + found.graph_html() != summary.html()
+
+
+def test_a_graph_is_predicted_only_when_a_notebook_asks(
+    fit: Summarizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    predictions = fit.backend.predictions
+
+    def counted(graphs: Any) -> Any:
+        asked.append(len(graphs))
+        return predictions(graphs)
+
+    monkeypatch.setattr(fit.backend, "predictions", counted)
+    summary = fit(TEXTS[0], max_chars=40)
+    assert repr(summary)
+    assert asked == [1]
+    assert summary._repr_html_() != summary.html()
+    assert asked == [1, 1]
+    copies = [
+        pickle.loads(pickle.dumps(summary)),
+        copy.copy(summary),
+        copy.deepcopy(summary),
+        dataclasses.replace(summary),
+    ]
+    for other in copies:
+        assert (other, repr(other), hash(other)) == (summary, repr(summary), hash(summary))
+    of_many = [*fit([TEXTS[0]], max_chars=40), *fit.stream([TEXTS[0]], max_chars=40)]
+    asked.clear()
+    for other in [*copies, *of_many]:
+        assert other == summary
+        assert other._repr_html_() == other.html()
+    assert fit("Short.", max_chars=40)._repr_html_().count("<svg") == 1
+    assert asked == []
+    assert not any("picture" in field.name for field in dataclasses.fields(summary))
+    assert "picture" not in str(dataclasses.asdict(summary))
+
+
+def test_old_summaries_and_those_of_a_lost_summarizer_are_shown_without_graph(
+    tiny_model: Path,
+) -> None:
+    fit = Summarizer.from_pretrained(tiny_model, n_workers=1)
+    summaries = [fit(TEXTS[0], max_chars=limit) for limit in range(40, 50)]
+    drawn = [one._repr_html_() != one.html() for one in summaries]
+    assert drawn == [False, False, *8 * [True]]
+    del fit  # at once: nothing that it is made of refers to it
+    assert [one._repr_html_() for one in summaries] == [one.html() for one in summaries]
+
+
+def test_a_unit_that_fails_by_now_leaves_the_graph_out(fit: Summarizer) -> None:
+    has_failed = False
+
+    def unit(text: str) -> int:
+        if has_failed:
+            raise ValueError("no")
+        return len(text)
+
+    summary = fit(TEXTS[0], max_length=40, unit=unit)
+    assert summary._repr_html_() != summary.html()
+    has_failed = True
+    assert summary._repr_html_() == summary.html()
 
 
 def test_a_notebook_shows_why_there_is_no_summary(fit: Summarizer) -> None:

@@ -7,14 +7,15 @@ text (`sumfit.pipeline`).
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Protocol, overload
 
 from sumfit.errors import SumfitError
 from sumfit.notebook import card, table
 
-__all__ = ["Candidate", "Hypothesis", "NBest", "SourceSelection", "Summary"]
+__all__ = ["Candidate", "Hypothesis", "NBest", "Picture", "SourceSelection", "Summary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,29 @@ class SourceSelection:
     of_chars: int
 
 
+class Picture(Protocol):
+    """What can draw the graph behind a summary, as long as somebody else keeps it."""
+
+    def html(self, summary: Summary) -> str:
+        """Draw it.
+
+        Args:
+            summary: The summary.
+
+        Returns:
+            HTML; nothing where there is no graph.
+        """
+
+
+class _Pictured:
+    """Room for a picture beside the fields: no part of equality, repr, copies or pickles."""
+
+    __slots__ = ("_picture",)
+    _picture: weakref.ref[Picture]
+
+
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(_Pictured):
     """One finished summary, measured again on the very string that is returned.
 
     Attributes:
@@ -222,8 +244,26 @@ class Summary:
         )
         return self.text_cut
 
+    def show_with(self, picture: Picture) -> None:
+        """Let a notebook draw the graph too, for as long as the picture is kept elsewhere.
+
+        Args:
+            picture: What draws it.
+        """
+        object.__setattr__(self, "_picture", weakref.ref(picture))
+
     def _repr_html_(self) -> str:
-        """The text with its limit as a bar, the alternatives below; what a notebook shows."""
+        """The text with its limit as a bar, the alternatives and the graph; for a notebook."""
+        reference: weakref.ref[Picture] | None = getattr(self, "_picture", None)
+        picture = reference() if reference is not None else None
+        return self.html() + (picture.html(self) if picture is not None else "")
+
+    def html(self) -> str:
+        """The text with its limit as a bar, the alternatives below.
+
+        Returns:
+            HTML.
+        """
         if self.error is not None:
             return card("no summary", 0, self.limit, self.unit, [str(self.error)])
         others = [

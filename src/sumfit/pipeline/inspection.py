@@ -125,6 +125,16 @@ class Inspection:
 
     def _repr_html_(self) -> str:
         """The summary, the graph and the path that emits it; what a notebook shows."""
+        return self.summary.html() + self.graph_html()
+
+    def graph_html(self) -> str:
+        """The graph and the path through it.
+
+        Returns:
+            HTML; nothing where the summary is on no path.
+        """
+        if not self.path:
+            return ""
         views = self.vertices()
         rows = [
             (
@@ -137,8 +147,7 @@ class Inspection:
         ]
         title = f"The path through {self.dag.n_vertices} vertices"
         names = ("vertex", "says", "reach", "its best words")
-        shown = self.summary._repr_html_()
-        return shown + (self._drawing(views) + table(title, names, rows) if rows else "")
+        return self._drawing(views) + table(title, names, rows)
 
     def _drawing(self, views: list[VertexView]) -> str:
         """The graph as an image, without vertices that hardly any way passes."""

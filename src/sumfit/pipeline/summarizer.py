@@ -22,6 +22,7 @@ from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.inspection import Inspection
 from sumfit.pipeline.job import Job, check_each, check_texts, has_length, jobs_of, raise_errors
 from sumfit.pipeline.options import Options, check_on_error, split_keywords
+from sumfit.pipeline.pictures import Pictures, inspection_of
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
 from sumfit.runtime import Backend, ModelConfig, ModelDirectory, default_model_path, load_backend
@@ -60,6 +61,7 @@ class Summarizer:
         self.backend = backend
         self.n_workers = checked_workers(n_workers, least=1)
         self._engine = Engine(model, backend)
+        self._pictures = Pictures(self._engine)
 
     @classmethod
     def from_pretrained(
@@ -361,13 +363,7 @@ class Summarizer:
             raise summary.error
         assert prepared.source is not None
         assert prediction is not None
-        return Inspection.of(
-            summary,
-            dag=prediction.dag,
-            read=prepared.source.read,
-            tokenizer=self.tokenizer,
-            n_source=len(prepared.source.ids),
-        )
+        return inspection_of(summary, prediction.dag, prepared.source, self._engine)
 
     def count_tokens(self, text: str, /) -> int:
         """Count the vocabulary pieces of a text.
@@ -405,6 +401,8 @@ class Summarizer:
             check_each(lengths, self.tokenizer)
         results = self._engine.run([Job(text, lengths)], options)[0]
         raise_errors(on_error, results)
+        for summary, own in zip(results, lengths, strict=True):
+            self._pictures.add(summary, text, own, options)
         return results if several else results[0]
 
     def _stream(
