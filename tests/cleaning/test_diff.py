@@ -15,7 +15,9 @@ PATCH = (
 
 def test_a_patch_says_which_file_and_what_changed() -> None:
     found = clean(PATCH)
-    assert found.text == "In cache.py, def get(key): `return None` becomes `return store[key]`."
+    assert (
+        found.text == "In cache.py, def get(key): use `return store[key]` instead of `return None`."
+    )
     assert (found.kind, found.removed) == ("diff", ("diff",))
 
 
@@ -47,7 +49,7 @@ def test_the_message_stands_for_its_patch(head: str) -> None:
         ("diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ", "Change a.png."),
         (
             "--- a.c\t2026-01-01\n+++ a.c\t2026-01-02\n@@ -1 +1 @@\n-int x;\n+long x;",
-            "In a.c: `int x;` becomes `long x;`.",
+            "In a.c: use `long x;` instead of `int x;`.",
         ),
         ("@@ -1,2 +1,1 @@\n-int x;\n int y;", "In the file: remove `int x;`."),
     ],

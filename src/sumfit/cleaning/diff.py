@@ -56,7 +56,9 @@ class _Change:
             if len(self.told) >= _MOST_CHANGES:
                 break
             if has_words(old) and has_words(new):
-                self.told.append(f"`{old}` becomes `{new}`")
+                self.told.append(
+                    f"use `{new}` instead of `{old}`"
+                )  # cut behind it, it is still true
             elif has_words(old) or has_words(new):
                 self.told.append(f"remove `{old}`" if has_words(old) else f"add `{new}`")
         self.removed, self.added = [], []
