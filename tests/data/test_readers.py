@@ -329,3 +329,12 @@ def test_a_file_that_breaks_off_is_left_to_its_reader(tmp_path):
     assert delimiter_of(path, fields={"text"}) is None
     with pytest.raises(DataFormatError, match="cannot read"):
         delimiter_of(tmp_path / "none.csv", fields={"text"})
+
+
+def test_pairs_of_a_table_with_another_delimiter(tmp_path, caplog):
+    path = tmp_path / "a.csv"
+    path.write_text("source;summary\nOne, two;Three\n" + 20 * "Four;Five, six\n")
+    assert texts(path) == [("One, two", ("Three",)), *20 * [("Four", ("Five, six",))]]
+    assert caplog.messages == [f"note: {path} is read as CSV with ';' between fields"]
+    with pytest.raises(ConfigError, match="its header is one column"):
+        list(read_rows(path))  # as nothing says which columns are right

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sumfit.errors import DataFormatError
+from sumfit.errors import ConfigError, DataFormatError
 from sumfit.evaluation.files import (
     check_paired,
     read_references,
@@ -125,3 +125,26 @@ def test_sources_come_from_lines_or_fields(tmp_path: Path) -> None:
     assert read_sources(lines) == read_sources(records) == ["one", "two"]
     with pytest.raises(DataFormatError, match=r"src\.jsonl:1: no text in field 'body'"):
         read_sources(records, field="body")
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_another_delimiter_is_told_and_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mark: str
+) -> None:
+    rows = [["id", "source", "summary"], ["1,5", "A text, long", "Short"], ["2,5", "Two", "More"]]
+    path = write(tmp_path / "a.csv", *(mark.join(row) for row in rows))
+    assert read_sources(path) == ["A text, long", "Two"]
+    assert [item.text for item in read_summaries(path)] == ["Short", "More"]
+    assert [item.texts for item in read_references([path])] == [("Short",), ("More",)]
+    assert [item.text for item in read_summaries(path, field="id")] == ["1,5", "2,5"]
+    shown = "a tab" if mark == "\t" else f"'{mark}'"
+    note = f"note: {path} is read as CSV with {shown} between fields"
+    assert caplog.messages == 4 * [note]
+
+
+def test_a_table_that_two_delimiters_fit_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "id;summary|x", "1;words|2")
+    with pytest.raises(DataFormatError, match="no text in field"):
+        read_summaries(write(tmp_path / "b.csv", "id,words", "1,one"))
+    with pytest.raises(ConfigError, match="its header is one column"):
+        read_summaries(path)

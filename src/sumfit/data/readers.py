@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ from sumfit.data.lines import (
     skip_or_raise,
 )
 from sumfit.errors import ConfigError, DataFormatError, MissingExtraError
+from sumfit.text.printable import one_line
 
 __all__ = [
     "Columns",
@@ -49,6 +51,8 @@ __all__ = [
     "read_rows",
     "table_columns",
 ]
+
+_LOG = logging.getLogger(__name__)
 
 Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "lines", "datasets", "excel", "whole"]
 
@@ -189,6 +193,7 @@ def read_rows(
     report: ReadReport | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    columns: Collection[str] = (),
 ) -> Iterator[Row]:
     """Read the records of a file one by one, in order.
 
@@ -205,6 +210,8 @@ def read_rows(
         report: Filled while rows are taken.
         delimiter: What stands between fields of CSV; a comma if not given.
         encoding: Encoding of a text format; UTF-8 if not given.
+        columns: Names by one of which the right columns are known. Where they are given and the
+            delimiter of a file is not, it is told from the first lines, and logged.
 
     Yields:
         The records.
@@ -217,6 +224,8 @@ def read_rows(
     """
     report = report if report is not None else ReadReport()
     line: int | None = None
+    if columns and delimiter is None and isinstance(source, str | Path):
+        delimiter = _told(Path(source), format, columns, encoding)
     try:
         for row in _rows(source, format, delimiter, encoding):
             line = row.line
@@ -356,6 +365,19 @@ def delimiter_of(
             return None
 
 
+def _told(
+    path: Path, format: Format | None, columns: Collection[str], encoding: str | None
+) -> str | None:
+    """The delimiter of a CSV file where it is no comma, logged; a pipe can be read once alone."""
+    if not path.is_file() or (format or file_format(path)) != "csv":
+        return None
+    mark = delimiter_of(path, fields=columns, encoding=encoding)
+    if mark is not None:
+        shown = "a tab" if mark == "\t" else f"'{mark}'"
+        _LOG.warning("note: %s is read as CSV with %s between fields", one_line(str(path)), shown)
+    return mark
+
+
 def _delimiter(format: Format, given: str | None) -> str:
     return given or ("\t" if format == "tsv" else ",")
 
@@ -433,7 +455,8 @@ def read_pairs(
     """
     columns = columns or Columns()
     report = report if report is not None else ReadReport()
-    for row in read_rows(path, format=format, on_bad=on_bad, report=report):
+    known = (columns.source, columns.summary, columns.summaries)
+    for row in read_rows(path, format=format, on_bad=on_bad, report=report, columns=known):
         try:
             pair = pair_from_row(row, columns, name=str(path))
         except DataFormatError as error:

@@ -80,7 +80,7 @@ def read_summaries(
     """
     name = _name(source)
     items = []
-    for line, fields, _ in read_rows(source, format=format):
+    for line, fields, _ in read_rows(source, format=format, columns=_known(field, _SUMMARY_FIELDS)):
         place = f"{name}:{line}"
         key = field or _first(fields, _SUMMARY_FIELDS)
         value = fields.get(key) if key else None
@@ -151,7 +151,9 @@ def read_sources(path: Path, *, field: str | None = None, format: Any = None) ->
         DataFormatError: If a record does not parse or has no such field; it names file and line.
     """
     texts = []
-    for line, fields, _ in read_rows(path, format=format):
+    for line, fields, _ in read_rows(
+        path, format=format, columns=_known(field, (*_SOURCE_FIELDS, "text"))
+    ):
         value = fields.get(field or _first(fields, (*_SOURCE_FIELDS, "text")) or "")
         if not isinstance(value, str):
             raise _missing(f"{path}:{line}", field, (*_SOURCE_FIELDS, "text"), fields)
@@ -188,7 +190,7 @@ def _read_one(
     path: Path, field: str | None, source_field: str | None, format: Any
 ) -> list[ReferenceItem]:
     items = []
-    for line, fields, _ in read_rows(path, format=format):
+    for line, fields, _ in read_rows(path, format=format, columns=_known(field, _REFERENCE_FIELDS)):
         place = f"{path}:{line}"
         key = field or _first(fields, _REFERENCE_FIELDS)
         value = fields.get(key) if key else None
@@ -204,6 +206,10 @@ def _read_one(
             ReferenceItem(tuple(texts), place, source if isinstance(source, str) else None)
         )
     return items
+
+
+def _known(field: str | None, names: Sequence[str]) -> Sequence[str]:
+    return (field,) if field else names
 
 
 def _first(fields: Mapping[str, Any], names: Sequence[str]) -> str | None:
