@@ -6,6 +6,7 @@ compiler, so that a program may ask to be told before any is loaded.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -46,14 +47,16 @@ def announce_compilation(*, stream: TextIO | None = None) -> None:
     """Say why the first run takes long, if it comes to that, unless ``SUMFIT_QUIET`` is set.
 
     Args:
-        stream: Where to say it; stderr if not given.
+        stream: Where to say it; what is stderr by then if not given. Where it is closed or gone,
+            nothing is said.
     """
     if os.environ.get("SUMFIT_QUIET", "") in ("", "0"):
-        out = stream or sys.stderr
 
         def show(line: str) -> None:
-            out.write(f"{line}\n")
-            out.flush()
+            out = stream or sys.stderr
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                out.write(f"{line}\n")
+                out.flush()
 
         on_compilation(show)
 

@@ -93,6 +93,20 @@ def test_compilation_is_announced_once(monkeypatch: pytest.MonkeyPatch, quiet: s
     assert stream.getvalue() == ("" if quiet == "1" else f"{MESSAGE}\n")
 
 
+@pytest.mark.parametrize("there", ["closed", "none", "new"])
+def test_a_closed_stream_does_not_stop_the_search(
+    monkeypatch: pytest.MonkeyPatch, there: str
+) -> None:
+    monkeypatch.delenv("SUMFIT_QUIET", raising=False)
+    first, later = io.StringIO(), io.StringIO()
+    monkeypatch.setattr("sys.stderr", first)
+    announce_compilation()
+    first.close()
+    monkeypatch.setattr("sys.stderr", {"closed": first, "none": None, "new": later}[there])
+    assert njit(lambda x: x + 2)(1) == 3
+    assert later.getvalue() == (f"{MESSAGE}\n" if there == "new" else "")
+
+
 def test_long_compilation_is_heard_of_again(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 4.0, 11.0, 12.0, 25.5])
     monkeypatch.setattr("sumfit.compilation.time.monotonic", lambda: next(clock))
