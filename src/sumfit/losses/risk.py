@@ -128,8 +128,8 @@ def risk_objective(
         gains=batch["gains"],
     )
     loss = loss + n_targets * (mass_weight * mass - risk_weight * gain)
-    mean_gain = (gain.detach() * n_targets).sum() / n_targets.sum().clamp(min=1)
-    stats = {"gain": mean_gain}
+    n_words = n_targets.sum().clamp(min=1)
+    stats = {"gain": (gain.detach() * n_targets).sum() / n_words}
     if scorer_weight or preference_weight:
         n_items, n_all, _ = ids.shape
         scored = scorer_nll(
@@ -142,7 +142,6 @@ def risk_objective(
         is_there = batch["candidate_pieces"] > 0
         preferred, share = _preference(logits.masked_fill(~is_there, -math.inf), batch["gains"])
         loss = loss + scorer_weight * scored[:, 0] + preference_weight * n_targets * preferred
-        n_words = n_targets.sum().clamp(min=1)
         stats |= {"scorer": scored[:, 0].detach().sum() / n_words, "prefers": share}
     return total_loss(loss, nll, n_targets, stats)
 

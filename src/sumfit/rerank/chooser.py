@@ -11,6 +11,7 @@ The search lists hypotheses. A chooser may order these before any string is made
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -110,7 +111,7 @@ class TextRead:
         return np.concatenate([self.dag.word_ids.astype(np.int64), own])
 
 
-class Chooser:
+class Chooser(ABC):
     """Chooses among the candidates of a text; safe to use from several threads.
 
     A chooser overrides what it does: an order of hypotheses, an order of texts, or both.
@@ -119,16 +120,16 @@ class Chooser:
     __slots__ = ()
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What messages call it."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def plan(self) -> ListPlan:
         """Which list it wants."""
-        raise NotImplementedError
 
-    def check_profile(self, profile: str) -> None:
+    def check_profile(self, profile: str) -> None:  # noqa: B027 - most read every form
         """Raise ConfigError unless it can read texts of this form.
 
         Args:
