@@ -203,18 +203,24 @@ class Server:
     async def wait_until_ready(self) -> None:
         """Wait for the first start, or the one after a kill."""
         for _ in range(4000):
-            try:
-                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-                writer.write(b"GET /readyz HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n")
-                status = await _status(reader)
-                writer.close()
-                if status == 200:
-                    self.is_up = True
-                    return
-            except OSError:
-                pass
+            if await self._is_ready():
+                self.is_up = True
+                return
             await asyncio.sleep(0.1)
         raise SystemExit("the server did not become ready; see its log")
+
+    async def _is_ready(self) -> bool:
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except OSError:
+            return False
+        try:
+            writer.write(b"GET /readyz HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n")
+            return await _status(reader) == 200
+        except OSError:
+            return False
+        finally:
+            writer.transport.abort()
 
 
 class Client:

@@ -192,6 +192,7 @@ async def run_clients(
                 )
             except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError) as error:
                 tally.wrong.append(f"lost: {type(error).__name__}")
+                writer.transport.abort()
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 continue
             tally.latencies_s.append(time.perf_counter() - sent)

@@ -80,12 +80,17 @@ async def measure(
         while True:
             start = time.perf_counter()
             try:
-                streams = await asyncio.open_connection("127.0.0.1", port)
-                status, _ = await asyncio.wait_for(exchange(*streams, _SMALL), 30)
-                streams[1].close()
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError as error:
+                failed[type(error).__name__] += 1
+                continue
+            try:
+                status, _ = await asyncio.wait_for(exchange(reader, writer, _SMALL), 30)
             except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError) as error:
                 failed[type(error).__name__] += 1
                 continue
+            finally:
+                writer.transport.abort()  # also when the benchmark ends in the middle of a request
             if status == 200:
                 small_s.append(time.perf_counter() - start)
             else:
@@ -102,6 +107,7 @@ async def measure(
     after = memory_mib(pid)
     for task in tasks:
         task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     return {
         "connections": n_connections,
         "addresses": n_addresses,

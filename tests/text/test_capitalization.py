@@ -150,7 +150,7 @@ def test_a_word_from_the_beginning_of_a_sentence_is_no_name_if_it_is_ordinary() 
     assert Capitalizer(source)("We mend bicycles, Bring yours") == "We mend bicycles, Bring yours"
 
 
-BEGINS = regex.compile(r"(?:^|[.!?…:\-–—|•*]|[\p{Pi}\"'(\[])\s*[\p{Pi}\p{Ps}\"']*$")
+BEGINS = regex.compile(r"(?:^|[.!?…:\-–—|•*]|[\p{Pi}\"'(\[])\s*[\p{Pi}\p{Ps}\"']*\Z")
 
 
 @given(st.text("aB1 .:-*({[“«\"'’)\n\u3000", max_size=12), st.integers(0, 12))
