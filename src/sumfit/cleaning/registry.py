@@ -21,6 +21,7 @@ from sumfit.cleaning.links import clean_links
 from sumfit.cleaning.lists import clean_lists
 from sumfit.cleaning.mail import clean_mail
 from sumfit.cleaning.markdown import clean_markdown
+from sumfit.cleaning.openers import clean_openers
 from sumfit.cleaning.paragraphs import clean_paragraphs
 from sumfit.cleaning.shortcodes import clean_shortcodes
 from sumfit.cleaning.trace import clean_trace
@@ -54,6 +55,7 @@ _STEPS: tuple[tuple[str, _Step], ...] = (
     ("entities", clean_entities),
     ("lists", clean_lists),
     ("boilerplate", clean_boilerplate),
+    ("openers", clean_openers),
     ("links", clean_links),
     ("emoji-codes", clean_emoji),
     ("capitals", clean_capitals),
@@ -78,8 +80,9 @@ class Cleaned:
         removed: What was taken out or put right, in this order: ``"front-matter"``, ``"mail"``
             (headers, quoted mail, signatures), ``"diff"``, ``"trace"``, ``"html"``, ``"wiki"``,
             ``"shortcodes"``, ``"entities"``, ``"transcript"`` (time stamps, speakers),
-            ``"markdown"``, ``"lists"``, ``"boilerplate"``, ``"links"``, ``"emoji-codes"``,
-            ``"capitals"``, ``"paragraphs"`` (that ended without a mark).
+            ``"markdown"``, ``"lists"``, ``"boilerplate"``, ``"openers"`` (greetings, headings
+            such as "Update"), ``"links"``, ``"emoji-codes"``, ``"capitals"``, ``"paragraphs"``
+            (that ended without a mark).
     """
 
     text: str

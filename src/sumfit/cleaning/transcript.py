@@ -9,6 +9,7 @@ import re
 from collections import Counter
 
 from sumfit.cleaning.blocks import has_words, joined
+from sumfit.cleaning.openers import without_small_talk
 
 __all__ = ["clean_transcript"]
 
@@ -74,7 +75,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     """Take what is said out of a transcript; other text stays as it is.
 
     Time stamps at the start of lines, speaker labels, cue numbers and directions such as
-    ``[applause]`` are left out; every line or turn is a sentence of its own. Turns within one
+    ``[applause]`` are left out, and the small talk at the beginning; every line or turn is a
+    sentence of its own. Turns within one
     line ("A: Hello. B: Hi.") stay.
 
     Args:
@@ -121,7 +123,7 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         else:
             blocks.append(said)
         is_new = False
-    found = joined(blocks)
+    found = without_small_talk(joined(blocks))
     return found if has_words(found) else text
 
 
