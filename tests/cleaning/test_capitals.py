@@ -3,6 +3,7 @@
 import pytest
 
 from sumfit.cleaning import clean
+from sumfit.truth.names import is_ordinary
 
 KNOWN = frozenset("solar panel maker said on it would close its oldest factory today".split())
 
@@ -64,3 +65,27 @@ def test_title_case_keeps_names_and_needs_a_lexicon() -> None:
     right = "Solar panel maker Brightfield said on Monday it would close its oldest factory."
     assert clean(text, known=KNOWN.__contains__).text == right
     assert clean(text).text is text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "FERRY FROM OBAN TO MULL CANCELLED TODAY BECAUSE OF WIND.",
+            "Ferry from Oban to Mull cancelled today because of wind.",
+        ),
+        (
+            "MAYOR ANDREW COOPER RESIGNS AFTER AUDIT OF THE FUND.",
+            "Mayor Andrew Cooper resigns after audit of the fund.",
+        ),
+        (
+            "WATER IN MILL LANE AND PARK ROAD TURNED OFF.",
+            "Water in Mill Lane and Park Road turned off.",
+        ),
+        ("MAN HELD ON COUNTRY ROAD NEAR READING.", "Man held on country road near Reading."),
+        ("THEY TALKED ABOUT READING ON A BUSY ROAD.", "They talked about reading on a busy road."),
+        ("JOHN GREEN PAINTED HIS GREEN DOOR WHITE.", "John Green painted his green door white."),
+    ],
+)
+def test_ordinary_words_that_are_names_here(text: str, shown: str) -> None:
+    assert clean(text, known=is_ordinary).text == shown

@@ -9,7 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from sumfit.cleaning.names import ACRONYMS, NAMES, PHRASES, SPELLED, TITLES
+from sumfit.cleaning.names import (
+    ACRONYMS,
+    GIVEN_NAMES,
+    NAMES,
+    PHRASES,
+    SPELLED,
+    STREETS,
+    SURNAMES,
+    TITLES,
+    TOWNS,
+)
 
 __all__ = ["clean_capitals"]
 
@@ -56,6 +66,18 @@ _MONTH_BEFORE = frozenset(
     in on of since until by from during last next this early late through and between
     """.split()
 )
+_PLACED_BY = frozenset(
+    """
+    in on at of near from to and along off into between around outside behind below above through
+    """.split()
+)
+_NO_STREETS = frozenset(
+    """
+    main side busy icy country dirt slip ring open cycle bus fast slow both other one two any every
+    city town village high public private narrow wet dry same new old next this that each coast
+    coastal mountain toll service access left right
+    """.split()
+)
 _FEWEST_WORDS = 4
 _LEAST_SHARE = 0.85  # of the letters
 _FEWEST_TITLED = 8
@@ -70,9 +92,10 @@ def clean_capitals(
 
     A passage is a sentence or line. In capitals is one with at least four words of which hardly
     any has a small letter. A word in it keeps a capital if the text has it in mixed case
-    elsewhere, if it is a known name, or if it is no known word at all; it stays in capitals if
-    it is a known acronym, has no vowel, or holds a digit. A text in title case has at least
-    eight words, nine in ten of them with a capital; only known words lose it.
+    elsewhere, if it is a known name, or if it is no known word at all; an ordinary word has one
+    as the name of a street or town or a surname ("in Cork", "on Mill Lane"). It stays in
+    capitals if it is a known acronym, has no vowel, or holds a digit. A text in title case has
+    at least eight words, nine in ten of them with a capital; only known words lose it.
 
     Args:
         text: The text.
@@ -122,21 +145,54 @@ def _mixed_forms(segments: list[str], in_capitals: list[bool]) -> dict[str, str]
 
 
 def _sentence_case(segment: str, forms: dict[str, str], known: Callable[[str], bool] | None) -> str:
-    before = ""
-    is_first = True
-
-    def changed(match: re.Match[str]) -> str:
-        nonlocal before, is_first
+    matches = list(_WORD.finditer(segment))
+    words = [match.group().lower().rstrip(".") for match in matches]
+    named = _named(words, known)
+    shown: list[str] = []
+    end = 0
+    for place, match in enumerate(matches):
         word = match.group()
-        shown = _cased(word, before, forms, known)
-        if is_first:
-            shown = shown[:1].upper() + shown[1:] if shown not in SPELLED.values() else shown
-        before, is_first = word.lower(), False
-        return shown
+        before = words[place - 1] if place else ""
+        made = _cased(word, before, forms, known)
+        if made == word.lower() and (place in named or not place):
+            made = made[:1].upper() + made[1:] if made not in SPELLED.values() else made
+        shown += [segment[end : match.start()], made]
+        end = match.end()
+    shown.append(segment[end:])
+    return _PHRASE.sub(lambda name: _PHRASE_FORMS[name.group().lower()], "".join(shown))
 
-    return _PHRASE.sub(
-        lambda name: _PHRASE_FORMS[name.group().lower()], _WORD.sub(changed, segment)
-    )
+
+def _named(words: list[str], known: Callable[[str], bool] | None) -> frozenset[int]:
+    """Places of ordinary words that are names where they stand: of streets, towns and persons."""
+    found: set[int] = set()
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else ""
+        if word in STREETS and _is_street(words, place):
+            found.update((place - 1, place))
+        elif word in TOWNS and before in _PLACED_BY:
+            if before not in ("to", "and") or _ends_a_way(words, place):
+                found.add(place)
+        elif word in SURNAMES and (before in GIVEN_NAMES or before in TITLES):
+            found.add(place)
+        elif before in GIVEN_NAMES and place > 1 and words[place - 2] in TITLES:
+            found.add(place)
+        elif before == "river" and word not in _SMALL and known is not None and not known(word):
+            found.add(place - 1)
+    return frozenset(found)
+
+
+def _is_street(words: list[str], place: int) -> bool:
+    """Return whether the word before "street" is its name: one that nothing else can be there."""
+    name = words[place - 1] if place else ""
+    is_participle = name.endswith(("ed", "ing")) and name not in SURNAMES
+    if len(name) < 3 or name in _SMALL or name in _NO_STREETS or is_participle:
+        return False
+    return place > 1 and words[place - 2] in _PLACED_BY
+
+
+def _ends_a_way(words: list[str], place: int) -> bool:
+    """Return whether "from ..." or "between ..." stands shortly before a word."""
+    return not {"from", "between"}.isdisjoint(words[max(0, place - 5) : place])
 
 
 def _cased(

@@ -6,7 +6,17 @@ something else ("May", "Turkey", "US") are left to the rules of `sumfit.cleaning
 
 from __future__ import annotations
 
-__all__ = ["ACRONYMS", "NAMES", "PHRASES", "SPELLED", "TITLES"]
+__all__ = [
+    "ACRONYMS",
+    "GIVEN_NAMES",
+    "NAMES",
+    "PHRASES",
+    "SPELLED",
+    "STREETS",
+    "SURNAMES",
+    "TITLES",
+    "TOWNS",
+]
 
 TITLES = frozenset("mr mrs ms dr prof professor sen rep gov sir lady lord dame judge".split())
 """Words before a name, which has a capital."""
@@ -35,7 +45,7 @@ ACRONYMS = frozenset(
 ) - {"la", "os", "ps", "va", "zip", "est", "ltd", "brexit", "pm", "hr", "ids"}
 """Words in capitals."""
 
-NAMES = frozenset(
+_OTHER_NAMES = frozenset(
     """
     monday tuesday wednesday thursday friday saturday sunday january february april june july
     september october november december christmas easter ramadan hanukkah diwali thanksgiving
@@ -97,7 +107,11 @@ NAMES = frozenset(
     mercedes microsoft mozilla netflix nintendo nissan nokia novartis nvidia openssl pfizer
     pixar porsche python reuters ryanair samsung siemens sony spacex spotify starbucks tesla
     toyota twitter uber unilever verizon vodafone volkswagen volvo walmart wikipedia yahoo excel
+    """.split()
+)
 
+GIVEN_NAMES = frozenset(
+    """
     adam ahmed alan albert alejandro alex alexander alice amanda andrea andreas andrew angela
     anna anne anthony antonio arthur barbara benjamin bernard beth brenda brian bruce carlos
     carol caroline catherine charles charlotte chris christina christopher claire colin craig
@@ -118,7 +132,38 @@ NAMES = frozenset(
     wendy william yusuf yvonne zoe
     """.split()
 )
+"""Given names; those that are more often another word ("Will", "Grace") are left out."""
+
+NAMES = _OTHER_NAMES | GIVEN_NAMES
 """Words with a capital: days, months, countries, peoples, cities, firms, given names."""
+
+SURNAMES = frozenset(
+    """
+    archer baker banks barber bell berry best bird bishop black bond brook brooks brown burns bush
+    butler carpenter carter cash chandler church clark clay cole collier cook cooper crane cross day
+    dean draper dyer farmer field fields finch fisher ford forest foster fowler fox frost gardner
+    glass glover gold goodman grant graves gray green grey hall harper hart hawkins hill hood hope
+    hunt hunter jones joy judge kay king kirk knight lake lamb lane law lee little lock long love
+    marsh mason may mercer miller mills moon moore moss newman noble north page palmer park parker
+    parks parsons peacock penny piper pope porter potter pound power price reed rice rich rivers
+    robins rose sawyer sharp shaw shepherd short silver singer skinner slater smith snow speaker
+    spring stone strange street strong summers swift taylor thatcher tucker turner tyler underwood
+    wade waiter walker wall waller ward waters weaver webb west wheeler white wise wolf wood woods
+    woodward wright young
+    """.split()
+)
+"""Ordinary words that are a surname behind a given name."""
+
+STREETS = frozenset("street road lane avenue square crescent boulevard quay terrace".split())
+"""Words behind the name of a street."""
+
+TOWNS = frozenset(
+    """
+    barking bath bury cork crewe deane derby hull mull nice poole reading rugby sandwich settle
+    split stoke wells worthing
+    """.split()
+)
+"""Ordinary words that are a town behind "in", "near" or "from"."""
 
 PHRASES = (
     "Des Moines|New York|New Zealand|New Jersey|New Orleans|New Hampshire|New Mexico|"
@@ -134,6 +179,6 @@ PHRASES = (
     "Fort Worth|El Paso|Air Force|Red Cross|World Cup|Premier League|Champions League|"
     "Super Bowl|Supreme Court|Black Sea|Red Sea|North Sea|Gulf of Mexico|Silicon Valley|"
     "Capitol Hill|Scotland Yard|Downing Street|General Motors|Goldman Sachs|Rolls-Royce|"
-    "Deutsche Bank|Coca-Cola|Red Hat|Real Madrid"
+    "Deutsche Bank|Bank of England|Coca-Cola|Red Hat|Real Madrid"
 ).split("|")
 """Names of several words, some of which are common ones by themselves."""
