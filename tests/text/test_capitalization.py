@@ -180,3 +180,40 @@ def test_a_text_that_is_no_summary_keeps_its_capitals() -> None:
     assert Capitalizer(text, "title")(text) == text
     assert Capitalizer(text, "title")(text[:9000]).startswith("The Old Bridge")
     assert Capitalizer("THE OLD", "lower")("THE " * 9000) == "the " * 9000
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "shown"),
+    [
+        (
+            "We propose a way of Speech Emotion Recognition.",
+            "A way of speech Emotion Recognition",
+            "A way of Speech Emotion Recognition",
+        ),
+        (
+            "Speech Emotion Recognition (SER) is hard.",
+            "Ways of speech Emotion Recognition",
+            "Ways of Speech Emotion Recognition",
+        ),
+        (
+            "Former Prime Minister Smith met her.",
+            "Talks of former Prime Minister Smith",
+            "Talks of former Prime Minister Smith",
+        ),
+        (
+            "A lamp with USB-C. Runs up to 12 hours.",
+            "Lamp with USB-C. runs up to 12 hours",
+            "Lamp with USB-C. Runs up to 12 hours",
+        ),
+        (
+            "It passed. Mrs Keller leads.",
+            "It passed; mrs Keller leads",
+            "It passed; Mrs Keller leads",
+        ),
+        ("`tidycsv` checks files.", "check files", "Check files"),
+    ],
+)
+def test_names_and_beginnings_have_the_capitals_of_the_source(
+    source: str, text: str, shown: str
+) -> None:
+    assert Capitalizer(source)(text) == shown

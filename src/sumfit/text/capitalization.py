@@ -30,6 +30,10 @@ _CODE = regex.compile(r"[^\p{L}\p{M}'’\-‐‑]|(?<=[\p{L}\p{M}])\p{Lu}")
 _LABEL = regex.compile(r"[^\s:]{1,80}(?:\([^)]{0,80}\))?!?: \S")
 _PLAIN = regex.compile(r"\p{Lu}[\p{Ll}\p{M}]+")  # a word whose capital may be there by its place
 _QUOTED_CODE = regex.compile(r"`(?=([^`\s]+)`)")
+_BEGINS = regex.compile(r"(?<=\S)([.!?] )(\p{Ll}[\p{L}\p{M}]*)")
+_TITLE = regex.compile(r"\b(?:mr|mrs|ms|dr|prof)\b(?=\.? \p{Lu})")
+_ACRONYM = regex.compile(r"\(([A-Z]{2,8})s?\)")
+_LONGEST_NAME = 120  # characters before an acronym in which the name in full stands
 _MARKS = ".!?…:-–—|•*"  # behind which something begins
 _OPENS = regex.compile(r"[\p{Pi}\"'(\[]")  # the same, and what stands before it may too
 _OPENING = regex.compile(r"[\p{Pi}\p{Ps}\"']")
@@ -102,7 +106,14 @@ class Capitalizer:
         if begins and first is not None and not _LABEL.match(text):
             if not self._is_code(made[first]):
                 made[first] = _capitalized(made[first])
-        return self._whole_names("".join(made))
+        shown: str = _BEGINS.sub(self._begun, "".join(made))
+        return self._whole_names(_TITLE.sub(lambda title: title[0].title(), shown))
+
+    def _begun(self, word: regex.Match[str]) -> str:
+        """A word behind a full stop, with the capital that it has there in the source."""
+        form = _capitalized(word[2])
+        begun: str = word[1] + form if word[1] + form in self._source else word[0]
+        return begun
 
     def _whole_names(self, text: str) -> str:
         """A name of several words has the capitals of the source in all of them or in none."""
@@ -115,6 +126,11 @@ class Capitalizer:
                 form = self._pairs.get((one[0].lower(), two[0]))
                 if form and len(form) == len(two[0]):
                     letters[two.start() : two.end()] = form
+        for one, two in reversed(list(itertools.pairwise(words))):
+            if one[0].islower() and text[one.end() : two.start()] in (" ", "-"):
+                form = self._firsts.get((one[0], two[0].lower()))
+                if form and letters[two.start()].isupper() and len(form) == len(one[0]):
+                    letters[one.start() : one.end()] = form
         return "".join(letters)
 
     def _lowered(self, word: str, *, is_title: bool) -> str:
@@ -167,7 +183,8 @@ class Capitalizer:
     @property
     def _begins_low(self) -> bool:
         first = regex.search(r"\p{L}", self._source)
-        return first is not None and first[0].islower()
+        is_code = self._source.lstrip().startswith("`")  # a name that a sentence begins with
+        return first is not None and first[0].islower() and not is_code
 
     @cached_property
     def _quoted(self) -> frozenset[str]:
@@ -197,6 +214,35 @@ class Capitalizer:
                 is_name = one[0][0].isupper() and one[0] in self._names and two[0][0].isupper()
                 forms.setdefault(key, set()).add(two[0] if is_name else "")
         return {key: found.pop() for key, found in forms.items() if len(found) == 1 and all(found)}
+
+    @cached_property
+    def _firsts(self) -> dict[tuple[str, str], str]:
+        """For two neighbours that the source always has with capitals, the first as it is there.
+
+        At the beginning of a sentence they count if an acronym in brackets is made of the name.
+        """
+        forms: dict[tuple[str, str], set[str]] = {}
+        spelled = self._spelled_out
+        words = list(_WORD.finditer(self._source))
+        for one, two in itertools.pairwise(words):
+            if self._source[one.end() : two.start()] in (" ", "-"):
+                key = one[0].lower(), two[0].lower()
+                is_name = one[0] in self._names or key in spelled
+                is_name = is_name and one[0][0].isupper() and two[0][0].isupper()
+                forms.setdefault(key, set()).add(one[0] if is_name else "")
+        return {key: found.pop() for key, found in forms.items() if len(found) == 1 and all(found)}
+
+    @cached_property
+    def _spelled_out(self) -> frozenset[tuple[str, str]]:
+        """Neighbours within names behind which their initials stand: "Emotion Recognition (ER)"."""
+        found: set[tuple[str, str]] = set()
+        for acronym in _ACRONYM.finditer(self._source):
+            n = len(acronym[1])
+            before = self._source[max(0, acronym.start() - _LONGEST_NAME) : acronym.start()]
+            words = [word[0].lower() for word in _WORD.finditer(before)][-n:]
+            if "".join(word[0] for word in words) == acronym[1].lower():
+                found.update(itertools.pairwise(words))
+        return frozenset(found)
 
     @cached_property
     def _names(self) -> frozenset[str]:
