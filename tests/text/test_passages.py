@@ -72,10 +72,57 @@ def test_what_is_selected_fits_and_keeps_its_order(texts: list[str], most: int, 
     assert found.of_sentences == len(sentences_of(text))
     chosen = sentences_of(found.text)
     assert len(chosen) == found.n_sentences
-    rest = iter(sentences_of(text))
-    assert all(sentence in rest for sentence in chosen)
+    turns = range(len(chosen) or 1)  # what stands before the main sentence comes last
+    assert any(
+        _is_in_order(chosen[turn:], text) and _is_in_order(chosen[:turn], text) for turn in turns
+    )
     if most >= max(map(n_words, sentences_of(text))):
         assert found.n_sentences
+
+
+def _is_in_order(sentences: list[str], text: str) -> bool:
+    rest = iter(sentences_of(text))
+    return all(sentence in rest for sentence in sentences)
+
+
+NEWS = (
+    "On Thursday night the city council voted 14 to 11 to close six of the nine branch libraries."
+)
+SCENE = (
+    "Every Tuesday morning Margit Olsen pushes her walker up the ramp. She hangs her coat on the "
+    "hook and takes the chair by the radiator. The librarian puts the crossword aside for her. "
+)
+AFTER = (
+    " The council says that the libraries cost too much. Critics say that six districts lose "
+    "their last warm room. Mrs Olsen says that she will miss her chair."
+)
+
+
+def test_an_article_that_begins_with_a_scene_is_read_from_its_news_on() -> None:
+    found = select(SCENE + "None of them knew. " + NEWS + AFTER, n_words, most=50)
+    assert found.text.startswith(NEWS)
+
+
+def test_an_article_that_begins_with_its_news_is_read_from_there() -> None:
+    found = select(NEWS + " " + SCENE + AFTER, n_words, most=50)
+    assert found.text.startswith(NEWS)
+
+
+def test_a_manual_is_read_from_its_beginning() -> None:
+    text = "A fast parser. It reads files of any size. " + "It must read each line once. " * 30
+    text += NEWS
+    assert select(text, n_words, most=50).text.startswith("It reads files of any size.")
+
+
+def test_the_decision_of_a_talk_comes_first() -> None:
+    text = (
+        "The ferry needs a new engine for the summer, and engines are dear this year. "
+        "The yard asks 40,000 euros for an engine and six weeks of time. "
+        "So we have decided to buy the engine in March and to close the ferry until May."
+    )
+    found = select(text, n_words, most=40, form="talk")
+    assert found.text.startswith("So we have decided to buy the engine")
+    assert found.n_sentences == 2
 
 
 def test_an_article_is_read_from_its_beginning_and_beyond() -> None:

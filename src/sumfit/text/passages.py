@@ -49,7 +49,14 @@ _SMALL_TALK = re.compile(
     r"ok|yeah|yes|no|sure|right|great|cool|exactly|absolutely|um|uh|so yeah|see you|sorry|please "
     r"(?:subscribe|like|mute)|can you hear|can everyone|let me share|next slide|"
     r"(?:my name is|i am|i'm) \w+(?: and| from|,|\.)|how are you|nice to|happy to be|glad to|"
-    r"don't forget to|if you enjoyed|before we (?:start|begin)|sign up|click|follow us|cookies?)\b",
+    r"don't forget to|if you enjoyed|before we (?:start|begin)|sign up|click|follow us|cookies?|"
+    r"good, good|i had (?:coffee|lunch|dinner)|how was your|so i don't know|i don't remember|"
+    r"i don't know|i think we talked|it's funny|that reminds me|no worries|could you say that|"
+    r"mm-hmm|totally|i mean|well, i mean|let's (?:come back|move on|maybe)|i need (?:a|another))\b",
+    re.IGNORECASE,
+)
+_WELCOME = re.compile(
+    r"(?:(?:hi|hello|hey|good (?:morning|afternoon|evening))\b.{0,30}?)?\bwelcome (?:back )?to\b",
     re.IGNORECASE,
 )
 _POINT = re.compile(
@@ -58,9 +65,39 @@ _POINT = re.compile(
     r"the plan is|in short|in summary|to sum up|overall|the (?:main|key|most important) (?:point|"
     r"thing|reason|finding|result|takeaway)|most importantly|the (?:bottom line|upshot|takeaway)|"
     r"final(?:ly|ised|ized)?|approved|rejected|resolved|settled|confirmed|announc\w+|found that|"
-    r"results? (?:show|suggest)|we (?:show|find|propose|present)|root cause|turned out|deadline)\b",
+    r"results? (?:show|suggest)|we (?:show|find|propose|present)|root cause|turned out|deadline|"
+    r"(?:revenue|sales|profits?|earnings) (?:rose|fell|grew|increased|declined|dropped|doubled)|"
+    r"(?:cut|raised?|lower(?:ed)?|confirm(?:ed)?) (?:our|its|the) (?:forecast|guidance|outlook))\b",
     re.IGNORECASE,
 )
+_TOPIC = re.compile(
+    r"\b(?:in this (?:episode|video|talk|session)|(?:we|i)(?:'ll| will|'re going to| are going to|"
+    r"'re| are)? (?:talk|talking|discuss|discussing|speak|speaking) about|my guest|"
+    r"(?:main|first|only) item|the (?:reason|purpose) (?:why|of)|how to|item \w+ is|"
+    r"the (?:proposal|question) (?:is|for)|topic)\b",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(
+    r"\b(?:decided|decision is|(?:are|have|is) (?:agreed|settled|approved|rejected)|"
+    r"motion (?:carries|is carried)|root cause)\b",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(
+    r"\b(?:vot(?:ed|es)|decided|decides|approv(?:ed|es)|announc(?:ed|es)|ruled|rules that|"
+    r"sign(?:ed|s)|adopt(?:ed|s)|reject(?:ed|s)|ban(?:s|ned)|agreed to|order(?:ed|s) |plans to|"
+    r"(?:ha(?:s|ve) )?found that|(?:was|were) published|publishes|launch(?:ed|es)|will (?:be )?"
+    r"(?:close[ds]?|shut|cut|open(?:ed)?|buil[dt]|buy|sell|sold|merge[ds]?|lose)|"
+    r"shows? that|finds that|elected|sentenced|acquitted|convicted|resign(?:ed|s)|"
+    r"according to a (?:study|report|survey))\b",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\b(?:is|are|was|were) (?:an?|the|one of)\b|\b(?:said|says|told|will|can|study|report|"
+    r"announce|how to|should|according to|new)\b|\d",
+    re.IGNORECASE,
+)
+_SCENE = re.compile(r"[\"“”]|\b(?:I|my|me|she|he|her|his|him)\b")
+_OF_PEOPLE = re.compile(r"\b(?:he|she|his|her|him|said|says)\b", re.IGNORECASE)
 _POINT_BONUS: dict[TextForm, float] = {"article": 1.1, "thread": 2.5, "talk": 2.5}
 _LEAD = 1.0  # how much more the first sentence of an article weighs than one in its middle
 _LEAD_SENTENCES = 6.0  # over how many sentences that wears off
@@ -73,6 +110,14 @@ _SHORT_SHARE = 0.4
 _SEEN = 0.3  # what is left of a word's weight once a sentence with it is taken
 _LENGTH_POWER = 0.7  # 1 would be the mean weight of a sentence's words, 0 their sum
 _LEAST_WEIGHT = 0.3  # of the heaviest sentence; of talk and threads, lighter ones only distract
+_OPENING = 3  # sentences that show whether an article begins with a scene
+_STORY = 0.15  # of the sentences that tell of people, at least, in an article that has a scene
+_NEWS_BONUS = 1.3
+_NUMBER_BONUS = 1.15
+_SCENE_SHARE = 0.6
+_TOPIC_BONUS = 1.8  # of talk in which nothing is decided
+_NEWS_LEAD = 0.5
+_DOMINATES = 1.5  # times a sentence of the opening, on average, that the main one must weigh
 _LEAST_PROSE = 0.75  # share of letters and spaces; less is code, a table, a list of links
 _MOST_MISFITS = 40  # sentences in a row that do not fit in what is left
 
@@ -82,7 +127,8 @@ class Passages:
     """Sentences of a text that were selected.
 
     Attributes:
-        text: The sentences in their order, with single spaces between them.
+        text: The sentences with single spaces between them: in their order, from the main one on,
+            and then those before it.
         n_sentences: How many they are.
         of_sentences: How many the text has, or the part of it that was looked at.
     """
@@ -128,6 +174,11 @@ def select(
     sentences below 0.3 of the heaviest are left out even where there is room. Half of the room is
     kept for the beginning of an article, without small talk and what is no prose.
 
+    A small model believes that a text begins with what matters. So of a thread or talk
+    the heaviest sentence comes first if it tells of a decision or topic, and what is before it in
+    the text comes last; and so of an article that begins with a scene, from the sentence on that
+    tells the news.
+
     Args:
         text: The text, with its line breaks.
         n_pieces: Length of a sentence in the unit of ``most``.
@@ -138,11 +189,16 @@ def select(
         The sentences; at least one if any fits.
     """
     chooser = _Chooser(sentences_of(text), n_pieces, most, form)
+    main = 0
     if form == "article":
-        chooser.take_beginning(_LEAD_SHARE)
+        main = chooser.news_behind_scene()
+        chooser.take_beginning(_LEAD_SHARE, main)
     chooser.take_heaviest(0.0 if form == "article" else _LEAST_WEIGHT)
-    chosen = " ".join(chooser.sentences[place] for place in sorted(chooser.taken))
-    return Passages(chosen, len(chooser.taken), len(chooser.sentences))
+    if form != "article" and chooser.heaviest is not None and chooser.has_point(chooser.heaviest):
+        main = chooser.heaviest
+    order = sorted(chooser.taken, key=lambda place: (place < main, place))
+    chosen = " ".join(chooser.sentences[place] for place in order)
+    return Passages(chosen, len(order), len(chooser.sentences))
 
 
 class _Chooser:
@@ -153,6 +209,7 @@ class _Chooser:
     ) -> None:
         self.sentences = sentences
         self.taken: set[int] = set()
+        self.heaviest: int | None = None
         self._n_pieces = n_pieces
         self._most = self._left = most
         self._words = [
@@ -160,18 +217,56 @@ class _Chooser:
             for one in sentences
         ]
         self._weight = _weights(list(dict(zip(sentences, self._words, strict=True)).values()))
+        self._has_topic = form == "talk" and not any(map(_DECIDES.search, sentences))
         self._factor = [
             _factor(sentence, place / len(sentences), place, form)
+            * (_TOPIC_BONUS if self._has_topic and _TOPIC.search(sentence) else 1.0)
             for place, sentence in enumerate(sentences)
         ]
         self._seen: set[tuple[str, ...]] = set()
 
-    def take_beginning(self, share: float) -> None:
-        """Take sentences from the first on until they fill a share of the room."""
-        for place, sentence in enumerate(self.sentences):
+    def has_point(self, place: int) -> bool:
+        """Say whether a sentence tells of a decision, or of the topic where nothing is decided."""
+        sentence = self.sentences[place]
+        if self._has_topic and _TOPIC.search(sentence):
+            return True
+        return _POINT.search(sentence) is not None
+
+    def news_behind_scene(self) -> int:
+        """Find the sentence of an article that tells its news, where it begins with a scene.
+
+        Returns:
+            Its place; 0 where the article begins with its point, or no sentence stands out.
+        """
+        opening = self.sentences[:_OPENING]
+        if len(self.sentences) <= _OPENING or any(map(_NEWS.search, opening)):
+            return 0
+        n_of_people = sum(_OF_PEOPLE.search(one) is not None for one in self.sentences)
+        if _TELLS.search(self.sentences[0]) or n_of_people < _STORY * len(self.sentences):
+            return 0
+        weights = [self._news_weight(place) for place in range(len(self.sentences))]
+        least = _DOMINATES * sum(weights[:_OPENING]) / _OPENING
+        news = [
+            place
+            for place in range(_OPENING, len(weights))
+            if _NEWS.search(self.sentences[place]) and _says_something(self.sentences[place])
+        ]
+        main = max(news, key=lambda place: weights[place] * _near_beginning(place), default=0)
+        return main if weights[main] * _near_beginning(main) >= least else 0
+
+    def _news_weight(self, place: int) -> float:
+        sentence = self.sentences[place]
+        weight = self._score(place) / self._factor[place]
+        weight *= _NEWS_BONUS if _NEWS.search(sentence) else 1.0
+        weight *= _NUMBER_BONUS if any(map(str.isdecimal, sentence)) else 1.0
+        return weight * (_SCENE_SHARE if _SCENE.search(sentence) else 1.0)
+
+    def take_beginning(self, share: float, start: int = 0) -> None:
+        """Take sentences from one on until they fill a share of the room."""
+        for place in range(start, len(self.sentences)):
             if self._left < (1 - share) * self._most:
                 return
-            if _says_something(sentence) and not self._take(place):
+            if _says_something(self.sentences[place]) and not self._take(place):
                 return
 
     def take_heaviest(self, least_share: float) -> None:
@@ -204,10 +299,17 @@ class _Chooser:
             return False
         self._left -= cost
         self.taken.add(place)
+        if self.heaviest is None:
+            self.heaviest = place
         for word in set(self._words[place]):
             self._weight[word] *= _SEEN
         self._seen.add(self._words[place])
         return True
+
+
+def _near_beginning(place: int) -> float:
+    """How much more a sentence of an article may tell the news the earlier it stands."""
+    return 1 + _NEWS_LEAD * math.exp(-place / (2 * _LEAD_SENTENCES))
 
 
 def _lines(paragraph: str) -> list[str]:
@@ -261,6 +363,8 @@ def _says_something(sentence: str) -> bool:
     """Return whether a sentence is neither very short nor small talk, code or a row of marks."""
     n_words = len(sentence.split())
     if n_words < _SHORT or (n_words < 3 * _SHORT and _SMALL_TALK.match(sentence)):
+        return False
+    if n_words < 6 * _SHORT and _WELCOME.match(sentence):
         return False
     n_prose = sum(letter.isalpha() or letter == " " for letter in sentence)
     return n_prose >= _LEAST_PROSE * len(sentence)
