@@ -70,6 +70,7 @@ CASES = [
     ("It has 1,203 members.", "Over 1,200 members", ""),
     ("It has 1,203 members.", "1,200 members", "numbers"),
     ("She came third.", "She came 3rd", ""),
+    ("They found that one in three left.", "One in three left", ""),
     # names
     ("The minister will call an early vote.", "Macron to call early vote", "names"),
     ("The minister will call an early vote.", "macron to call early vote", "names"),

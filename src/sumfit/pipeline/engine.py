@@ -42,6 +42,9 @@ from sumfit.text import Tokenizer
 from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.text.surface import Surface
+from sumfit.truth import joints_of
+from sumfit.truth.joints import Joints
+from sumfit.truth.names import is_ordinary
 
 __all__ = ["Engine"]
 
@@ -213,7 +216,7 @@ class Engine:
         return clean(text, options.input_kind, known=self._is_known, check=check)
 
     def _is_known(self, word: str) -> bool:
-        return self.model.lexicon is None or word in self.model.lexicon
+        return self.model.lexicon is None or is_ordinary(word)
 
     def request(
         self, length: Mapping[str, object], source: Source, check: Check | None = None
@@ -286,7 +289,8 @@ class Engine:
         search, text, spent_s = None, None, 0.0
         if source is not None and prediction is not None:
             dag = prediction.dag
-            text = self._text(source, prediction, options)
+            style = next((_style(options, item) for item in self._good(prepared.requests)), "")
+            text = self._text(source, prediction, options, style)
             started = time.perf_counter()
             labels = {item.label for item in self._good(prepared.requests)}
             label = labels.pop() if len(labels) == 1 else ""
@@ -496,7 +500,8 @@ class Engine:
                 continue
             longest = self._length(item.source, request)
             search = self._search(item.source, prediction.dag, options)
-            text = self._text(item.source, prediction, options)
+            style = _style(options, request)
+            text = self._text(item.source, prediction, options, style)
             ranking = reranking.ranking(text, Deadline())
             bonus = self._bonus(request, options)
             tasks[number] = BatchTask(search, request, longest, bonus, ranking)
@@ -520,6 +525,7 @@ class Engine:
             source=source.read,
             case=case_of(source.read, options),
             surface=Surface(source.head, vouched=options.required),
+            joints=_joints(source, options),
         )
 
     def _deadline(self, options: Options, spent_s: float = 0.0) -> Deadline:
@@ -535,7 +541,9 @@ class Engine:
             is_cancelled=options.is_cancelled,
         )
 
-    def _text(self, source: Source, prediction: Prediction, options: Options) -> TextRead:
+    def _text(
+        self, source: Source, prediction: Prediction, options: Options, style: str
+    ) -> TextRead:
         """What a reranker may read of a text."""
         return TextRead(
             prediction.dag,
@@ -544,6 +552,7 @@ class Engine:
             source.ids,
             prediction.memory,
             options.required,
+            style,
         )
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
@@ -616,6 +625,13 @@ def _most_held(time_limit_s: float | None) -> int:
     if time_limit_s is None:
         return MOST_HELD
     return int(min(MOST_HELD, max(_LEAST_HELD, _HELD_PER_S * time_limit_s)))
+
+
+def _joints(source: Source, options: Options) -> Joints | None:
+    """What parts clauses; nothing where marks are the caller's, or the text's form has its own."""
+    if options.profile != "natural" or not options.constraints or options.banned:
+        return None
+    return joints_of(source.read)
 
 
 def _style(options: Options, request: LengthRequest | None) -> str:

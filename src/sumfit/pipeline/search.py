@@ -43,6 +43,7 @@ from sumfit.text.surface import Surface
 
 if TYPE_CHECKING:
     from sumfit.constraints.compile import CompiledConstraints
+from sumfit.truth.joints import Joints
 
 __all__ = [
     "GraphSearch",
@@ -103,6 +104,7 @@ class GraphSearch:
         source: The text, whose writing system a summary keeps.
         case: Sets the capitals of a summary, before it is measured; ``None`` for none.
         surface: Looks at what comes out; ``None`` for nobody.
+        joints: Parts clauses of different sentences by a semicolon; ``None`` for nobody.
     """
 
     dag: DAG
@@ -113,6 +115,7 @@ class GraphSearch:
     source: str
     case: Capitalizer | None = None
     surface: Surface | None = None
+    joints: Joints | None = None
 
     def find(
         self,
@@ -475,6 +478,10 @@ class GraphSearch:
 
     def _shown(self, text: str, request: LengthRequest) -> str:
         """A hypothesis's text with its capitals set; none that nobody asked for costs the limit."""
+        if self.joints is not None:
+            parted = self.joints.parted(text)
+            if parted != text and request.accepts(parted, tokenizer=self.tokenizer):
+                text = parted
         if self.case is None:
             return text
         cased = self.case(text, prefix=request.prefix, keeps=request.preset in _LOW_PRESETS)

@@ -24,6 +24,8 @@ from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.text import Tokenizer
 from sumfit.text.surface import Surface
+from sumfit.truth import joints_of
+from sumfit.truth.joints import Joints
 
 __all__ = ["Chooser", "ListPlan", "Ranked", "TextRead", "keeps_order", "n_competing"]
 
@@ -87,6 +89,7 @@ class TextRead:
         ids: Vocabulary ids of the text.
         memory: What the encoder made of it, for a scorer; ``None`` if there is none.
         vouched: Phrases that the caller asks for.
+        style: The style that the model was told; ``""`` for none.
         noted: What a chooser has made of hypotheses so far, by their words.
     """
 
@@ -96,12 +99,18 @@ class TextRead:
     ids: Sequence[int] = ()
     memory: npt.NDArray[np.float32] | None = None
     vouched: tuple[str, ...] = ()
+    style: str = ""
     noted: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     @cached_property
     def surface(self) -> Surface:
         """Looks at texts about this source."""
         return Surface(self.source, vouched=self.vouched)
+
+    @cached_property
+    def joints(self) -> Joints:
+        """Looks at the commas of texts about this source."""
+        return joints_of(self.source)
 
     @cached_property
     def word_ids(self) -> npt.NDArray[np.int64]:

@@ -15,6 +15,7 @@ from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
 from sumfit.runtime.scorer import Scorer
+from sumfit.text.orders import order_of
 from sumfit.truth import rank_by_support
 
 __all__ = ["ChoiceWeights", "ScorerChooser"]
@@ -34,12 +35,19 @@ class ChoiceWeights:
         length: Nats for each character, so that a short text does not win by being short.
         support: Weight of the penalty for what the source does not say.
         label: What a label at the beginning costs that the source does not have ("net: ...").
+        heading: What it costs to be no more than the heading of the source ("Storm warning").
+        torn: What a comma costs that joins parts of different sentences.
+        no_order: What a commit subject costs that does not begin with an order, "fix" or a verb
+            of the source.
     """
 
     graph: float = 0.3
     length: float = 0.2
     support: float = 1.5
     label: float = 4.0
+    heading: float = 4.0
+    torn: float = 6.0
+    no_order: float = 3.0
 
 
 class ScorerChooser(Chooser):
@@ -128,4 +136,15 @@ class ScorerChooser(Chooser):
             string = text.tokenizer.decode(one.words)
             total = own + weights.graph * one.log_prob + weights.length * len(string)
             total -= 0.0 if text.surface.has_labels(string) else weights.label
+            total -= weights.torn * text.joints.n_torn(string)
+            if text.style == "commit":
+                total -= 0.0 if _orders(string, text) else weights.no_order
+            else:
+                total -= weights.heading * text.joints.is_label(string)
             text.noted[one.words] = total
+
+
+def _orders(subject: str, text: TextRead) -> bool:
+    """Return whether a commit subject begins with an order that its source gives a reason for."""
+    verb = order_of(subject)
+    return verb == "fix" or (bool(verb) and text.joints.knows(verb))

@@ -305,12 +305,26 @@ def glued_words(summary: Reading, source: Reading, places: Places) -> tuple[str,
         two = places.get(summary.stems[after])
         if one is None or two is None or max(len(one), len(two)) > _MOST_PLACES:
             continue
+        if place == 0 and _is_only_where(source, one, summary.stems[after]):
+            found.append(f"{summary.words[place]} {summary.words[after]}")
+            continue
         here = {source.sentence[i] for i in one}
         is_apart = here.isdisjoint(source.sentence[i] for i in two)
         is_name = summary.words[place][0].isupper() and summary.words[after][0].islower()
         if is_apart or (is_name and _has_another_subject(source, one, two)):
             found.append(f"{summary.words[place]} {summary.words[after]}")
     return tuple(found)
+
+
+def _is_only_where(source: Reading, name: list[int], verb: str) -> bool:
+    """Return whether a name is no subject but the place of one: "a court **in Lund acquitted**"."""
+    return all(
+        source.folded[i - 1 : i] in (["in"], ["at"], ["near"])
+        and i + 1 < len(source)
+        and source.stems[i + 1] == verb
+        and source.clause[i] == source.clause[i + 1]
+        for i in name
+    )
 
 
 def _is_near(source: Reading, name: int, verb: int) -> bool:

@@ -275,7 +275,8 @@ def _spelled(reading: Reading, place: int, n: int) -> tuple[float | None, int]:
         is_half = is_one and place > 1 and folded[place - 2] == "half"
         return (0.5 if is_half else 1.0, place) if is_one else (None, place)
     if word == "one" and is_inner and folded[place - 1] in _NO_COUNT:
-        return None, place
+        if folded[place + 1 : place + 2] not in (["in"], ["of"]):  # "found that one in three ..."
+            return None, place
     total = 0.0
     while place < n:
         word = folded[place]

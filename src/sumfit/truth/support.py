@@ -20,12 +20,15 @@ from sumfit.truth.claims import (
     swapped_roles,
     turned_directions,
 )
+from sumfit.truth.joints import Joints
+from sumfit.truth.limits import Limit, limits_of, lost_limits
 from sumfit.truth.names import NameFacts, is_ordinary, name_facts, new_names
 from sumfit.truth.numbers import NUMBER_WORDS, NumberFacts, new_numbers, number_facts
 from sumfit.truth.reading import Reading, read
 from sumfit.truth.scopes import Scopes, denials, doubts
+from sumfit.truth.speakers import Speech, speech_of, wrong_speakers
 
-__all__ = ["CHECKS", "Support", "rank_by_support", "support"]
+__all__ = ["CHECKS", "Support", "joints_of", "rank_by_support", "support"]
 
 CHECKS = ("numbers", "names", "negation", "modality", "roles")
 """What `Support.supported` is the conjunction of."""
@@ -39,7 +42,9 @@ _WEIGHTS = {
     "lost_negation": 4.0,
     "added_negation": 4.0,
     "lost_modality": 2.0,
+    "lost_limits": 3.0,
     "swapped_roles": 3.0,
+    "wrong_speakers": 3.0,
     "turned": 3.0,
     "glued": 1.0,
     "new_words": 0.5,
@@ -50,7 +55,9 @@ _WORDING = {
     "lost_negation": "denied in the source, stated here: {}",
     "added_negation": "stated in the source, denied here: {}",
     "lost_modality": "only possible in the source, stated here: {}",
+    "lost_limits": "limited in the source, stated here without that: {}",
     "swapped_roles": "who and whom are swapped around: {}",
+    "wrong_speakers": "another one says it in the source: {}",
     "turned": "direction turned round: {}",
     "glued": "never together in a sentence of the source: {}",
     "new_words": "word not in the source: {}",
@@ -67,7 +74,10 @@ class Support:
         lost_negation: What the source denies and the summary states.
         added_negation: What the source states and the summary denies.
         lost_modality: What the source calls possible, alleged or planned, and the summary states.
+        lost_limits: What the source says with an exception, a condition that follows ("unless"), or
+            of a few only, and the summary without.
         swapped_roles: Verbs and comparisons around which who and whom are swapped.
+        wrong_speakers: Who says something in the summary, though another one does in the source.
         turned: Words of the direction opposite to the source's: "rises" for "fell".
         glued: Neighbours that no sentence of the source has together; a hint, not a verdict.
         new_words: Content words that the source does not have; they may well be right.
@@ -78,7 +88,9 @@ class Support:
     lost_negation: tuple[str, ...] = ()
     added_negation: tuple[str, ...] = ()
     lost_modality: tuple[str, ...] = ()
+    lost_limits: tuple[str, ...] = ()
     swapped_roles: tuple[str, ...] = ()
+    wrong_speakers: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
     glued: tuple[str, ...] = ()
     new_words: tuple[str, ...] = ()
@@ -90,8 +102,8 @@ class Support:
             "numbers": not self.numbers,
             "names": not self.names,
             "negation": not (self.lost_negation or self.added_negation),
-            "modality": not self.lost_modality,
-            "roles": not (self.swapped_roles or self.turned),
+            "modality": not (self.lost_modality or self.lost_limits),
+            "roles": not (self.swapped_roles or self.wrong_speakers or self.turned),
         }
 
     @property
@@ -118,7 +130,12 @@ class _Source:
     """A source as the checks need it; each part is made when first asked for."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.reading: Reading = read(text)
+
+    @cached_property
+    def joints(self) -> Joints:
+        return Joints(self.reading, self.text)
 
     @cached_property
     def numbers(self) -> NumberFacts:
@@ -135,6 +152,14 @@ class _Source:
     @cached_property
     def doubts(self) -> Scopes:
         return doubts(self.reading)
+
+    @cached_property
+    def limits(self) -> tuple[Limit, ...]:
+        return limits_of(self.reading)
+
+    @cached_property
+    def speech(self) -> Speech:
+        return speech_of(self.reading)
 
     @cached_property
     def places(self) -> Places:
@@ -171,6 +196,18 @@ def support(source: str, summary: str) -> Support:
     return _compare(_source(source), summary)
 
 
+def joints_of(source: str) -> Joints:
+    """What looks at the commas of summaries of a source.
+
+    Args:
+        source: The source.
+
+    Returns:
+        It.
+    """
+    return _source(source).joints
+
+
 def rank_by_support(source: str, candidates: Sequence[str]) -> list[float]:
     """Penalties of candidates of one source, for a scorer that adds up what it knows.
 
@@ -196,7 +233,9 @@ def _compare(source: _Source, text: str) -> Support:
         lost_negation=lost_denials(summary, given, source.denials),
         added_negation=added_denials(summary, own, given, source.denials),
         lost_modality=lost_doubts(summary, given, source.doubts),
+        lost_limits=lost_limits(summary, given, source.limits, source.places),
         swapped_roles=swapped_roles(summary, given, places, source.places),
+        wrong_speakers=wrong_speakers(summary, source.speech),
         turned=turned_directions(summary, given),
         glued=glued_words(summary, given, source.places),
         new_words=_new_words(summary, source, frozenset(names)),
