@@ -127,9 +127,10 @@ class Capitalizer:
                 if form and len(form) == len(two[0]):
                     letters[two.start() : two.end()] = form
         for one, two in reversed(list(itertools.pairwise(words))):
-            if one[0].islower() and text[one.end() : two.start()] in (" ", "-"):
+            is_beside = text[one.end() : two.start()] in (" ", "-")
+            if is_beside and one[0].islower() and letters[two.start()].isupper():
                 form = self._firsts.get((one[0], two[0].lower()))
-                if form and letters[two.start()].isupper() and len(form) == len(one[0]):
+                if form and len(form) == len(one[0]):
                     letters[one.start() : one.end()] = form
         return "".join(letters)
 
