@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -80,6 +81,16 @@ def test_no_word_of_help_is_cut(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     assert "…" not in sumfit(command, "--help").out
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "data check", "git-hook install"])
+def test_paragraphs_of_help_break_where_the_terminal_ends(sumfit: Sumfit, command: str) -> None:
+    lines = [line.rstrip() for line in sumfit(*command.split(), "--help").out.splitlines()]
+    prose = [line for line in lines if not line.startswith(("╭", "│", "╰"))]
+    assert len([line for line in prose if line]) >= 2, "no word on what the command is for"
+    for line, after in itertools.pairwise(prose):
+        if line and after:  # the same paragraph, for there is an empty line between two
+            assert len(f"{line} {after.split()[0]}") > 79, line
 
 
 def test_warmup_compiles_what_is_missing_and_says_how_long_it_took(sumfit: Sumfit) -> None:

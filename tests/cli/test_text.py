@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,12 @@ import pytest
 
 from sumfit import Summarizer, __version__
 from sumfit.cli import main
+from sumfit.cli.app import run
 from tests.cli.conftest import Sumfit
+
+NO_LIMIT = (
+    "error: no length limit was given; give --max-chars, --max-words or --preset, for example: "
+)
 
 
 def test_the_summary_and_nothing_else(
@@ -133,9 +139,13 @@ def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
         (
             ["a text"],
             2,
-            "error: no length limit was given; give one, for example --max-chars 60 or "
-            "--max-words 8\n",
+            "error: no length limit was given; give --max-chars, --max-words or --preset, for "
+            'example: sumfit "a text" --max-chars 60\n',
         ),
+        (["--", "it's"], 2, "error: no length limit was given; give --max-chars, --max-words or"),
+        (["x" * 61], 2, f'{NO_LIMIT}sumfit "A long text ..." --max-chars 60\n'),
+        (["a\nb"], 2, f'{NO_LIMIT}sumfit "A long text ..." --max-chars 60\n'),
+        (["a text", "--unit", "words"], 2, "error: no length limit was given; give one, for exam"),
         (
             ["a text", "--max-chars", "many"],
             2,
@@ -205,16 +215,47 @@ def test_all_usage_errors_have_one_style(
     assert result.err.count("\n") == 1
 
 
-def test_nothing_at_all_is_answered_by_help(sumfit: Sumfit) -> None:
+def test_nothing_at_all_is_answered_by_short_help(
+    sumfit: Sumfit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alone = sumfit()
     assert (alone.code, alone.err) == (0, "")
-    assert alone.out == sumfit("--help").out
-    piped = sumfit(stdin=b"")
-    assert (piped.code, piped.out) == (2, "")
-    assert 'for example: sumfit "A long text ..." --max-chars 63' in piped.err
-    assert sumfit("hello").err == (
-        "error: no length limit was given; give one, for example --max-chars 60 or --max-words 8\n"
-    )
+    for arguments in ([], ["text"], ["--n-best", "3"]):
+        piped = sumfit(*arguments, stdin=b"\n")
+        assert (piped.code, piped.out, piped.err) == (2, "", alone.out)
+    assert 8 <= len(alone.out.splitlines()) <= 12
+    assert max(map(len, alone.out.splitlines())) < 80
+    assert "sumfit --help" in alone.out
+    monkeypatch.setattr("sys.stdin", None)
+    assert run([]) == 0
+
+
+def test_every_example_of_the_short_help_runs(
+    sumfit: Sumfit, texts: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    article = tmp_path / "article.txt"
+    article.write_text(texts[0], encoding="utf-8")
+    (tmp_path / "news.jsonl").write_text(json.dumps({"body": texts[0]}) + "\n", encoding="utf-8")
+    examples = [line.strip() for line in sumfit().out.splitlines() if line.startswith("  sumfit")]
+    assert len(examples) == 3
+    for example in examples:
+        line, _, name = example.partition(" < ")
+        stdin = (tmp_path / name).read_bytes() if name else None
+        done = sumfit(*shlex.split(line)[1:], stdin=stdin)
+        assert (done.code, done.err) == (0, ""), example
+        assert done.out.strip()
+
+
+def test_a_text_without_a_limit_is_answered_by_a_line_that_works(
+    sumfit: Sumfit, texts: tuple[str, ...]
+) -> None:
+    for text in ("hello", "serve", "It's $5", 'a "b" c', "-n 'a' b"):
+        said = sumfit("--", text).err.removeprefix(NO_LIMIT)
+        copied = sumfit(*shlex.split(said)[1:])
+        assert (copied.code, copied.out) == (0, f"{text}\n"), text
+    piped = sumfit(stdin=texts[0].encode())
+    assert piped.err == f"{NO_LIMIT}sumfit --max-chars 60 < article.txt\n"
 
 
 def test_candidates_of_several_limits_say_which(

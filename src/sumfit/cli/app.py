@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 import typer.core
@@ -21,6 +21,7 @@ import typer.main
 
 from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
+from sumfit.cli.help import EPILOG, HELP_OPTIONS, MARKUP, SHORT_HELP, with_plain_help
 from sumfit.cli.settings import settings_of, settle, where_set
 from sumfit.cli.terminal import as_utf8, in_flags, names_on_one_line, use_utf8
 from sumfit.errors import MissingExtraError, SumfitError
@@ -29,20 +30,6 @@ from sumfit.writing import is_full
 
 __all__ = ["load_command", "main", "run"]
 
-_EPILOG = """Examples:
-
-sumfit "A long text ..." --max-chars 63
-
-sumfit "A long text ..." --preset seo-title --n-best 3
-
-sumfit --max-words 8 < article.txt
-
-sumfit summarize news.jsonl --field body --max-chars 60 --format jsonl
-
-sumfit inspect "A long text ..." --max-words 8
-
-Run sumfit COMMAND --help for the options of a command, sumfit text --help for those of the first
-three examples."""
 _REMEDIES = {
     errno.EACCES: "get the permission, or give another path",
     errno.EPERM: "get the permission, or give another path",
@@ -51,9 +38,6 @@ _REMEDIES = {
     errno.ENOTDIR: "check the path",
     errno.EISDIR: "give a file",
 }
-MARKUP: Final = "rich"
-"""How help is set: options in groups, brackets escaped."""
-
 _USAGE_ERROR: Any = typer.BadParameter.__base__
 _OWN_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 _PACKAGES_OF_EXTRA = {
@@ -71,8 +55,6 @@ _PACKAGES_OF_EXTRA = {
     "mcp": ("mcp",),
     "serve": ("fastapi", "uvicorn", "pydantic", "starlette", "prometheus_client"),
 }
-
-_HELP = ["--help", "-h"]
 
 
 class LazyCommand(typer.core.TyperCommand):
@@ -174,6 +156,9 @@ def run(argv: Sequence[str]) -> int:
         return 1
     use_utf8()
     arguments, is_debugging = _without_debug([as_utf8(word) for word in argv])
+    if not arguments and (sys.stdin is None or sys.stdin.isatty()):
+        print(SHORT_HELP)
+        return 0
     given = _with_default(arguments)
     try:
         problem = _problem_with(arguments)
@@ -247,15 +232,15 @@ def _application() -> Any:
         cls=LazyGroup,
         name="sumfit",
         help="Write summaries that fit: a text and a length limit in, a summary that keeps it out.",
-        epilog=_EPILOG,
+        epilog=EPILOG,
         add_completion=True,
         pretty_exceptions_enable=False,
         no_args_is_help=True,
         rich_markup_mode=MARKUP,
-        context_settings={"help_option_names": _HELP},
+        context_settings={"help_option_names": HELP_OPTIONS},
     )
     app.callback()(_root)
-    return _without_types_of_switches(typer.main.get_command(app))
+    return with_plain_help(typer.main.get_command(app))
 
 
 def _show_version(wanted: bool) -> None:
@@ -298,24 +283,14 @@ def load_command(name: str) -> Any:
             raise
         raise known from error
     if isinstance(found, typer.Typer):
-        return _without_types_of_switches(typer.main.get_command(found))
+        return with_plain_help(typer.main.get_command(found))
     if not callable(found) or hasattr(found, "make_context"):
-        return _without_types_of_switches(found)
+        return with_plain_help(found)
     app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     needs = f"To run it: pip install 'sumfit\\[{command.extra}]'" if command.extra else None
-    settings = {"help_option_names": _HELP}
+    settings = {"help_option_names": HELP_OPTIONS}
     app.command(name, context_settings=settings, epilog=needs)(found)
-    return _without_types_of_switches(typer.main.get_command(app))
-
-
-def _without_types_of_switches(command: Any) -> Any:
-    """Let the help show no type behind an option that takes no value, as if it took one."""
-    for one in (command, *getattr(command, "commands", {}).values()):
-        help_option = one.get_help_option(typer.Context(one, help_option_names=_HELP))
-        for parameter in (*one.params, *([help_option] if help_option else [])):
-            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
-                parameter.metavar = ""
-    return command
+    return with_plain_help(typer.main.get_command(app))
 
 
 def _exists(command: Command) -> bool:
@@ -332,8 +307,7 @@ def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
 def _with_default(arguments: list[str]) -> list[str]:
     """Put the default command in front where no command is named."""
     if not arguments:
-        piped = sys.stdin is not None and not sys.stdin.isatty()
-        return [DEFAULT] if piped else ["--help"]
+        return [DEFAULT]
     first = arguments[0]
     if first in COMMANDS or first == "-h" or first.split("=")[0] in _OWN_OPTIONS:
         return arguments

@@ -19,7 +19,12 @@ from sumfit.length import resolve_budget
 
 __all__ = ["app"]
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True)
+app = typer.Typer(
+    help="Write summaries of baselines that need no training.",
+    add_completion=False,
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+)
 
 _Texts = Annotated[Path, typer.Argument(help="Texts: lines, JSONL, CSV, TSV or Parquet")]
 _Field = Annotated[str | None, typer.Option(help="Field of the texts")]

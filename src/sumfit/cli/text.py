@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
+from sumfit.cli.commands import COMMANDS
+from sumfit.cli.help import SHORT_HELP
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.settings import SettingsFlags
 from sumfit.cli.terminal import check_utf8, in_flags, not_utf8
-from sumfit.errors import ConfigError
+from sumfit.errors import BudgetError, ConfigError
 from sumfit.hypothesis import Summary
 from sumfit.jobs.records import json_line, record_of
 from sumfit.text.language import language_name
 from sumfit.text.printable import printable
 
 __all__ = ["read_text", "text"]
+
+_SHORT = 60  # characters of a text that an example repeats
 
 
 @with_flags(length=LengthFlags, summary=SummaryFlags, model=ModelFlags, settings=SettingsFlags)
@@ -52,10 +57,13 @@ def text(
     if any(isinstance(value, list) for value in limits.values()):
         limits["on_error"] = "return"
     source = read_text(text)
-    if text is None and not source.strip() and not limits:
-        raise ConfigError(
-            'there is no text and no limit; for example: sumfit "A long text ..." --max-chars 63 '
-            "(all options: sumfit text --help)"
+    if not limits:
+        if text is None and not source.strip():
+            print(SHORT_HELP, file=sys.stderr)
+            raise typer.Exit(2)
+        raise BudgetError(
+            "no length limit was given; give --max-chars, --max-words or --preset, for example: "
+            + _with_limit(text)
         )
     result = model.load(n_workers=1)(source, **limits, **summary.keywords())
     results = result if isinstance(result, list) else [result]
@@ -67,6 +75,18 @@ def text(
         print(f"error: {printable(in_flags(message))}", file=sys.stderr)
     if errors:
         raise typer.Exit(errors[0].exit_code)
+
+
+def _with_limit(text: str | None) -> str:
+    """A command line to copy, for a text that was given without a limit."""
+    if text is None or text == "-":
+        return "sumfit --max-chars 60 < article.txt"
+    if len(text) > _SHORT or not text.isprintable():
+        text = "A long text ..."
+    quoted = shlex.quote(text) if set(text) & set('"\\$`!') else f'"{text}"'
+    if text.startswith("-") or text in COMMANDS:
+        return f"sumfit --max-chars 60 -- {quoted}"
+    return f"sumfit {quoted} --max-chars 60"
 
 
 def read_text(text: str | None) -> str:
