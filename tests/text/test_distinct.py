@@ -16,6 +16,7 @@ WORDS = (
     "closes",
     "shut",
     "for",
+    "of",
     "the",
     "not",
     "may",
@@ -41,6 +42,11 @@ WORDS = (
         ("Мост закроют", "мост закроют сегодня"),
         ("Launch 🎉", "Launch"),
         ("Council closes bridge", "Council closed bridges"),
+        ("Boiler stopped with error", "Boiler stops with error"),
+        ("Sales fall again", "Sales falling again"),
+        ("Pool closed because of pump", "Pool closed because with pump"),
+        ("Airline will no longer fly", "Airline to no longer fly"),
+        ("Council repairs its bridge", "Council repairs their bridge"),
     ],
 )
 def test_near_doubles_are_one_group(first: str, second: str) -> None:
@@ -61,6 +67,11 @@ def test_near_doubles_are_one_group(first: str, second: str) -> None:
         ("Costs $5 more", "Costs €5 more"),
         ("橋を閉鎖", "橋を不閉鎖"),
         ("Bridge closes six weeks", "Bridge closes"),
+        ("Flights from Oslo", "Flights to Oslo"),
+        ("Bridge closes before Monday", "Bridge closes after Monday"),
+        ("Council may repair bridge", "Council will repair bridge"),
+        ("Council repairs its bridge", "Council repairs old bridge"),
+        ("Talks for peace by Monday", "Talks on peace at Monday"),
     ],
 )
 def test_texts_that_say_something_else_are_kept(first: str, second: str) -> None:
@@ -88,6 +99,9 @@ def plain_words(text: str) -> list[str]:
 def are_near(first: str, second: str) -> bool:
     short, long = sorted((plain_words(first), plain_words(second)), key=len)
     if short == long:
+        return True
+    differing = [pair for pair in zip(short, long, strict=False) if pair[0] != pair[1]]
+    if len(short) == len(long) and [set(pair) for pair in differing] == [{"for", "of"}]:
         return True
     if len(long) != len(short) + 1 or not short:
         return False

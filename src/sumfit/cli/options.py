@@ -245,7 +245,7 @@ class SummaryFlags:
         ),
     ] = None
     near_doubles: Annotated[
-        bool | None, _switch("Allow candidates that differ in a single word alone.", _CHOICE)
+        bool | None, _switch("Allow candidates that differ in a word more, or endings.", _CHOICE)
     ] = None
     method: Annotated[str | None, _named("Decoder", sorted(METHODS), _CHOICE, "model")] = None
     ending: Annotated[str | None, choice("Objective.", CHOICES["ending"], _CHOICE)] = None

@@ -79,8 +79,8 @@ class Options:
 
     Attributes:
         n_best: Candidates wanted, 1 to 1000; the others come as ``alternatives``.
-        near_doubles: Allow alternatives that differ from a better candidate in case, marks or a
-            single word alone (see `sumfit.text.distinct`).
+        near_doubles: Allow alternatives that differ from a better candidate in case, marks,
+            endings, one word more or a light word ("of") alone (see `sumfit.text.distinct`).
         rerank: What chooses among the candidates: ``"auto"`` for the model's scorer, where it has
             one, text is natural and the method exact; ``None`` for the most probable one, which
             alone can be certified; ``"mbr"`` for minimum Bayes risk under the whole graph; the

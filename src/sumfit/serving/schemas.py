@@ -96,7 +96,7 @@ class Options(Strict):
         None, description="candidates to return; the others are in `alternatives`"
     )
     near_doubles: bool | None = Field(
-        None, description="allow alternatives that differ in case, marks or one word alone"
+        None, description="allow alternatives that are near-doubles: a word more, or other endings"
     )
     rerank: RerankerName | None = Field(
         _DEFAULT.rerank,

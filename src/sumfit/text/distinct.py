@@ -27,7 +27,16 @@ _JOINED_NOT = regex.compile(r"n['’]t(?![\p{L}\p{N}])")
 _CLITIC = regex.compile(r"(?<=[\p{L}\p{N}])['’](?:s|d|m|ll|re|ve)(?![\p{L}\p{N}])")
 _JOINED_NUMBER = regex.compile(r"(?<=\p{N})[.,:](?=\p{N})")
 _ENDING = regex.compile(r"(?<=[a-z]{3})(?:ing|ed|es|e|s)$")
+_DOUBLED = regex.compile(r"([b-df-hj-np-tv-z])\1$")  # stopp(ed) is stop
 _EMPTY = frozenset("a an the is are was were be been being am".split())
+# One of these instead of another changes the grammar, hardly what is said. Words of direction and
+# time, such as "from" and "before", are not among them.
+_LIGHT = frozenset(
+    """
+    of for on at in by with as to and or that which who it its their our his her my your this these
+    those will has have had do does did because due
+    """.split()
+)
 # A text with one of these more says something else, however alike the rest is.
 _TURNING = frozenset(
     """
@@ -36,6 +45,7 @@ _TURNING = frozenset(
     不 没 無 无 非 未
     """.split()
 )
+_AS_THEY_ARE = _LIGHT | _TURNING
 
 
 def distinct(
@@ -43,11 +53,12 @@ def distinct(
 ) -> list[T]:
     """Keep of every group of near-doubles the first.
 
-    Two texts are near-doubles if they have the same words, or one has a single word more than the
-    other. Case, marks, articles, forms of "be" and endings ("close", "closes", "closing") do not
-    count; a word that turns or weakens a
-    statement ("not", "never", "may") always does. Time is linear in the number of candidates and
-    quadratic in the words of one of them, and no more candidates are taken than are needed.
+    Two texts are near-doubles if they have the same words, if one has a single word more than the
+    other, or if a single light word ("of", "with", "will") stands for another one. Case, marks,
+    articles, forms of "be" and endings ("stop", "stops", "stopping") do not count; a word that
+    turns or weakens a statement ("not", "never", "may") always does. Time is linear in the number
+    of candidates and quadratic in the words of one of them, and no more candidates are taken than
+    are needed.
 
     Args:
         candidates: Texts, or what has a text, the best first.
@@ -76,6 +87,7 @@ class Distinct:
         """Start without any."""
         self._known: set[tuple[str, ...]] = set()
         self._shortened: set[tuple[str, ...]] = set()
+        self._lightened: set[tuple[str, ...]] = set()
 
     def __len__(self) -> int:
         """Number of texts that were kept."""
@@ -94,10 +106,12 @@ class Distinct:
         shorter = list(_one_word_out(words))
         if words in self._known or words in self._shortened:
             return False
-        if not self._known.isdisjoint(shorter):
+        lightened = list(_light_word_blank(words))
+        if not (self._known.isdisjoint(shorter) and self._lightened.isdisjoint(lightened)):
             return False
         self._known.add(words)
         self._shortened.update(shorter)
+        self._lightened.update(lightened)
         return True
 
 
@@ -106,7 +120,7 @@ def _words_of(text: str) -> tuple[str, ...]:
     folded = _CLITIC.sub("", _JOINED_NOT.sub(" not", folded))
     folded = _JOINED_NUMBER.sub("", folded)
     return tuple(
-        word if word in _TURNING else _ENDING.sub("", word)
+        word if word in _AS_THEY_ARE else _DOUBLED.sub(r"\1", _ENDING.sub("", word))
         for word in _WORDS.findall(folded)
         if word not in _EMPTY
     )
@@ -116,3 +130,9 @@ def _one_word_out(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for place, word in enumerate(words):
         if word not in _TURNING and len(words) > 1:
             yield words[:place] + words[place + 1 :]
+
+
+def _light_word_blank(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for place, word in enumerate(words):
+        if word in _LIGHT:
+            yield (*words[:place], "", *words[place + 1 :])
