@@ -4,8 +4,8 @@ PY ?= python3
 QUICK = tests/length tests/text tests/cleaning tests/truth/test_support.py tests/test_config.py \
 	tests/test_processors.py tests/test_dag.py tests/test_nfc.py tests/test_deadline.py
 
-install: ## install the package with everything the checks need (torch first, CPU build)
-	$(PY) -m pip install torch==2.13.0
+install: ## install the package with everything the checks need (TORCH_INDEX: index of torch's CPU build)
+	$(PY) -m pip install $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==2.13.0
 	$(PY) -m pip install -e '.[train,serve,eval,mcp,langchain,parquet,zstd,excel,dev]'
 
 quick: ## types, style and the fastest tests, before every commit

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Everything that guards a change: style, docstrings, import ladder, types, tests.
-# Makes its own virtual environment in .venv-test; SUMFIT_PYTHON names another interpreter.
+# Makes its own virtual environment in .venv-test; SUMFIT_PYTHON names another interpreter, and
+# TORCH_INDEX the package index of torch's CPU build, which spares 5 GB.
 set -eu
 cd "$(dirname "$0")/.."
 python=${SUMFIT_PYTHON:-python3}
 venv=.venv-test
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 pip() { "$venv/bin/python" -m pip --disable-pip-version-check -q "$@"; }
-pip install 'torch==2.13.0'
+pip install ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} 'torch==2.13.0'
 pip install -e '.[train,serve,eval,mcp,langchain,parquet,zstd,excel,dev]'
 . "$venv/bin/activate"
 ruff check .

@@ -11,7 +11,9 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +57,11 @@ def test_python_runs_as_it_stands(
     monkeypatch.chdir(tmp_path)
     if page.stem == "integrations":
         pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    has_spacy = find_spec("spacy") is not None
     names: dict[str, Any] = {"__name__": page.stem}
     for kind, code in blocks(page):
-        if kind == "python" and NEEDS_A_RUN not in code:
+        can_run = NEEDS_A_RUN not in code and (has_spacy or "from spacy" not in code)
+        if kind == "python" and can_run:
             exec(compile(code, str(page), "exec"), names)
 
 
@@ -111,6 +115,32 @@ def test_a_command_is_understood(words: list[str]) -> None:
         command = command.commands[name]
     with command.make_context(name, arguments) as context:
         assert context.params.keys() == {parameter.name for parameter in command.params}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/installing.md"])
+def test_the_way_to_torch_without_a_gpu_stands_where_torch_is_asked_for(page: str) -> None:
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert "pip install torch --index-url INDEX" in text
+    assert "pytorch.org/get-started/locally" in text
+    for script in ("scripts/test.sh", "Makefile"):
+        assert "TORCH_INDEX" in (ROOT / script).read_text(encoding="utf-8")
+
+
+def test_the_index_of_torch_reaches_pip() -> None:
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    for given, wanted in (
+        (["TORCH_INDEX=INDEX"], "--index-url INDEX torch=="),
+        (["TORCH_INDEX="], "install torch=="),
+    ):
+        done = subprocess.run(
+            ["make", "-n", "-C", str(ROOT), "install", *given],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        assert wanted in " ".join(done.stdout.split())
 
 
 TEXT = " ".join(TEXTS)

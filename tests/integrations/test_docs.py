@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sumfit import Summarizer
 from sumfit.cli.app import load_command
 from sumfit.cli.commands import COMMANDS
 from sumfit.runtime import default_model_path
@@ -56,7 +57,7 @@ def test_configurations_name_what_there_is() -> None:
 def test_the_python_examples_run() -> None:
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    chain, column = blocks("python")
+    chain, column, _ = blocks("python")
     names: dict[str, object] = {}
     exec(compile(chain, "docs/integrations.md", "exec"), names)
     (title,) = names["titles"].batch([TEXTS[0]])  # type: ignore[attr-defined]
@@ -64,3 +65,18 @@ def test_the_python_examples_run() -> None:
     exec(compile(column, "docs/integrations.md", "exec"), names)
     found = names["titles"](pandas.DataFrame({"body": TEXTS[:2]}))  # type: ignore[operator]
     assert [0 < len(text) <= 60 for text in found] == [True, True]
+
+
+@pytest.mark.filterwarnings("ignore:::spacy")
+@pytest.mark.filterwarnings("ignore:::thinc")
+def test_the_component_of_spacy_runs(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spacy = pytest.importorskip("spacy", reason="spacy is not installed")
+    fit = Summarizer.from_pretrained(tiny_model)
+    monkeypatch.setattr(Summarizer, "from_pretrained", lambda: fit)
+    (*_, component) = blocks("python")
+    assert "spacy" in component
+    exec(compile(component, "docs/integrations.md", "exec"), {})
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("title")
+    titles = [doc._.title for doc in pipeline.pipe(TEXTS[:2])]
+    assert titles == [fit(text, max_chars=60).text for text in TEXTS[:2]]

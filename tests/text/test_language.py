@@ -24,6 +24,8 @@ from sumfit.text.language import language_name, language_of
         ("Belediye eski köprüyü pazartesi günü altı haftalığına kapatacak.", "tr"),
         ("Městská rada se v pondělí rozhodla uzavřít starý most na šest týdnů.", "cs"),
         ("Городской совет решил закрыть старый мост на шесть недель.", "ru"),
+        ("የድሮው ድልድይ ለስድስት ሳምንታት ይዘጋል ሲል ምክር ቤቱ ሰኞ ዕለት አስታውቋል።", "am"),
+        ("ପୁରୁଣା ପୋଲ ଛଅ ସପ୍ତାହ ପାଇଁ ବନ୍ଦ ରହିବ ବୋଲି ପରିଷଦ ସୋମବାର କହିଛି।", "or"),
         ("市议会周一决定关闭旧桥六周进行维修。", "zh"),
         ("市議会は月曜日に古い橋を六週間閉鎖することを決めました。", "ja"),
         ("The council said on Monday that the old bridge will close for six weeks.", "en"),

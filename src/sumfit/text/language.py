@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["language_name", "language_of"]
 
 _NAMES = {
-    "af": "Afrikaans", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali",
+    "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian",
+    "bn": "Bengali",
     "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
     "en": "English", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian",
     "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician", "gu": "Gujarati",
@@ -26,7 +27,8 @@ _NAMES = {
     "kk": "Kazakh", "km": "Khmer", "kn": "Kannada", "ko": "Korean", "lo": "Lao",
     "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian", "ml": "Malayalam",
     "mr": "Marathi", "ms": "Malay", "nb": "Norwegian", "ne": "Nepali", "nl": "Dutch",
-    "nn": "Norwegian", "no": "Norwegian", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese",
+    "nn": "Norwegian", "no": "Norwegian", "or": "Odia", "pa": "Punjabi", "pl": "Polish",
+    "pt": "Portuguese",
     "ro": "Romanian", "ru": "Russian", "si": "Sinhala", "sk": "Slovak", "sl": "Slovenian",
     "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil",
     "te": "Telugu", "th": "Thai", "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian",
