@@ -311,6 +311,38 @@ def test_slots_stand_side_by_side(page: Any, server_summarizer: Summarizer) -> N
     assert page.locator("#compare [data-slot=push]").count() == 0
 
 
+WIDE = "Wimbledon Mammoth Museum swamped with Warwickshire womens walkers"
+
+
+@on_every_size
+@pytest.mark.parametrize("title", ["Harbour wall to be raised by one metre after floods", WIDE])
+def test_a_title_is_cut_where_a_result_page_cuts_it(page: Any, title: str) -> None:
+    change_replies(page, lambda line: line.update(text=title))
+    page.get_by_label("Slot", exact=True).select_option("seo-title")
+    paste(page, TEXT)
+    shown_title = page.locator("#preview .title")
+    assert shown_title.text_content() == title
+    note = page.locator("#preview .hint").inner_text()
+    is_phone = page.viewport_size["width"] < 600
+    if is_phone:  # lines are broken there, and nothing is cut
+        assert shown_title.inner_text() == title
+        return
+    height, font, width = shown_title.evaluate(
+        """at => [at.clientHeight, parseFloat(getComputedStyle(at).fontSize),
+          at.parentElement.clientWidth]"""
+    )
+    assert height < 1.6 * font  # one line
+    assert font == pytest.approx(min(20, width / 30), abs=0.1)
+    assert shown_title.evaluate("at => at.scrollWidth <= at.clientWidth")  # and no word is cut
+    if title == WIDE:
+        assert shown_title.inner_text().strip() in title
+        assert len(shown_title.inner_text()) < len(title)
+        assert "cuts the rest" in note
+    else:
+        assert shown_title.inner_text() == title
+        assert "of the 600 pixels" in note
+
+
 @pytest.mark.parametrize("width", [320, 390])
 @pytest.mark.parametrize("page", ["phone"], indirect=True)
 def test_a_phone_shows_the_whole_subject_of_a_commit(page: Any, width: int) -> None:
@@ -619,7 +651,7 @@ def test_hostile_text_stays_text(page: Any) -> None:
     paste(page, f"{hostile} {TEXT}")
     page.wait_for_selector("#compare-card[aria-busy=false]")
     assert shown(page) == hostile
-    assert page.locator("#preview .title").inner_text() == hostile
+    assert page.locator("#preview .title").text_content() == hostile
     assert hostile in page.locator("#compare").inner_text()
     assert hostile in page.locator("#alternatives").inner_text()
     page.wait_for_selector("#graph .vertex-group")

@@ -32,9 +32,20 @@ function pixels(text) {
   return Math.round(pen.measureText(text).width);
 }
 
+// The title in full where it fits or the preview is narrow, as on a phone; else cut as on a desktop.
+function searchTitle(text, width) {
+  if (width === null || width <= TITLE_PIXELS) return part("span", "title", text);
+  const words = text.split(/(?=\s)/u);
+  let most = words.length - 1;
+  while (most > 1 && pixels(`${words.slice(0, most).join("")} …`) > TITLE_PIXELS) most -= 1;
+  const title = part("span", "title");
+  title.append(part("span", "kept", words.slice(0, most).join("")), part("span", "rest", words.slice(most).join("")));
+  return title;
+}
+
 function search(text, source) {
   const width = pixels(text);
-  const result = box("slot-search", part("span", "where", "example.org › news"), part("span", "title", text),
+  const result = box("slot-search", part("span", "where", "example.org › news"), searchTitle(text, width),
     part("span", "about", beginning(source, ABOUT_CHARS)));
   if (width === null) return result;
   const note = width <= TITLE_PIXELS ? `about ${width} of the ${TITLE_PIXELS} pixels that a desktop shows`
