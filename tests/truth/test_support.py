@@ -199,6 +199,35 @@ def test_swapped_names_are_found(names: list[str], verb: str) -> None:
     assert found(f"{one} {verb} {two} on Monday.", f"{one} {verb} {two}") == []
 
 
+PEOPLE = (
+    "John F. Miller met Peter Hansen and Dr. Eva Berg in Oslo. Hansen spoke; Jane Miller did not."
+)
+
+
+@pytest.mark.parametrize(
+    ("summary", "mixed"),
+    [
+        ("Peter Miller meets guests in Oslo", ("Peter Miller",)),
+        ("Talks in Oslo: John Hansen speaks, Eva Miller does not", ("John Hansen", "Eva Miller")),
+        ("John Miller meets Peter Hansen", ()),
+        ("Hansen, Miller meet", ()),
+        ("Peter, Miller meet Berg", ()),
+        ("Peter's Miller, Hansen-Berg talks", ()),
+        ("Oslo Hansen speaks", ()),  # which may be the Hansen from Oslo
+    ],
+)
+def test_a_name_of_two_others_is_none_of_the_source(summary: str, mixed: tuple[str, ...]) -> None:
+    assert support(PEOPLE, summary).names == mixed
+    assert support(PEOPLE, summary).checks["names"] == (not mixed)
+
+
+def test_capitals_throughout_are_no_names() -> None:
+    assert (
+        support("John Miller Met Peter Hansen In Oslo On Monday", "Peter Miller in Oslo").names
+        == ()
+    )
+
+
 @given(plain, st.sampled_from(NAMES), st.data())
 def test_an_inserted_name_is_found(sentence: str, name: str, data: st.DataObject) -> None:
     words = sentence.rstrip(".").split()

@@ -7,6 +7,7 @@ possessive, country and people ("Germany", "German"), initials of a name in full
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ __all__ = [
     "NameFacts",
     "initials",
     "is_ordinary",
+    "mixed_names",
     "name_facts",
     "new_names",
     "other_forms",
@@ -105,11 +107,17 @@ class NameFacts:
         folded: Its words in lower case.
         stems: Their stems.
         initials: Initials of its names of several words.
+        together: Pairs of words that stand in one of its names, in their order.
+        beginnings: Words with another one of the same name right after them.
+        ends: Words with another one of the same name right before them.
     """
 
     folded: frozenset[str]
     stems: frozenset[str]
     initials: frozenset[str]
+    together: frozenset[tuple[str, str]] = frozenset()
+    beginnings: frozenset[str] = frozenset()
+    ends: frozenset[str] = frozenset()
 
 
 def name_facts(reading: Reading) -> NameFacts:
@@ -119,11 +127,50 @@ def name_facts(reading: Reading) -> NameFacts:
         reading: The source.
 
     Returns:
-        Its words and initials.
+        Its words, initials and names of several words.
     """
+    full = [] if _has_capitals_throughout(reading) else list(_names_of_several_words(reading))
+    pairs = [pair for name in full for pair in itertools.pairwise(name)]
     return NameFacts(
-        frozenset(reading.folded), frozenset(reading.stems), frozenset(initials(reading))
+        frozenset(reading.folded),
+        frozenset(reading.stems),
+        frozenset(initials(reading)),
+        frozenset(pair for name in full for pair in itertools.combinations(name, 2)),
+        frozenset(first for first, _ in pairs),
+        frozenset(second for _, second in pairs),
     )
+
+
+def _has_capitals_throughout(reading: Reading) -> bool:
+    """Whether most words that texts write small have a capital, as in titles."""
+    inner = [
+        word[0].isupper()
+        for place, word in enumerate(reading.words)
+        if reading.is_content[place]
+        and not reading.is_first[place]
+        and is_ordinary(reading.folded[place])
+    ]
+    return sum(inner) * 2 > len(inner)
+
+
+def _names_of_several_words(reading: Reading) -> Iterator[tuple[str, ...]]:
+    """Words with capitals side by side, in lower case; of a long row those up to five together."""
+    run: list[str] = []
+    for place, word in enumerate([*reading.words, ""]):
+        if word and word[0].isupper() and not (run and _is_parted(reading, place)):
+            run.append(reading.folded[place])
+            continue
+        for first in range(0, max(len(run) - _LONGEST_INITIALS, 0) + 1):
+            if len(run) > 1:
+                yield tuple(run[first : first + _LONGEST_INITIALS])
+        run = [reading.folded[place]] if word and word[0].isupper() else []
+
+
+def _is_parted(reading: Reading, place: int) -> bool:
+    """Whether a mark stands between a word and the one before it, no stop of an initial."""
+    after = reading.after[place - 1]
+    is_initial = after == "." and reading.sentence[place] == reading.sentence[place - 1]
+    return bool(reading.before[place] or (after and not is_initial))
 
 
 def initials(reading: Reading) -> Iterator[str]:
@@ -254,6 +301,31 @@ def new_names(summary: Reading, source: NameFacts) -> tuple[str, ...]:
             continue
         found.append(word)
     return tuple(found)
+
+
+def mixed_names(summary: Reading, source: NameFacts) -> Iterator[str]:
+    """Find names of two words that are put together from two names of the source.
+
+    Such as "Peter Miller" of "Peter Hansen" and "John Miller"; words that texts write small and
+    words in capitals throughout are left out.
+
+    Args:
+        summary: The summary.
+        source: What its source has.
+
+    Yields:
+        Both words with a space between them, whatever the summary has there.
+    """
+    for place in range(1, len(summary)):
+        first, second = summary.folded[place - 1], summary.folded[place]
+        if first not in source.beginnings or second not in source.ends:
+            continue
+        if (first, second) in source.together or _is_parted(summary, place):
+            continue
+        words = summary.words[place - 1 : place + 1]
+        are_names = all(word[0].isupper() and not word.isupper() for word in words)
+        if are_names and not is_ordinary(first) and not is_ordinary(second):
+            yield " ".join(words)
 
 
 def _is_of_number(summary: Reading, place: int) -> bool:

@@ -22,7 +22,7 @@ from sumfit.truth.claims import (
 )
 from sumfit.truth.joints import Joints
 from sumfit.truth.limits import Limit, limits_of, lost_limits
-from sumfit.truth.names import NameFacts, is_ordinary, name_facts, new_names
+from sumfit.truth.names import NameFacts, is_ordinary, mixed_names, name_facts, new_names
 from sumfit.truth.numbers import NUMBER_WORDS, NumberFacts, new_numbers, number_facts
 from sumfit.truth.reading import Reading, read
 from sumfit.truth.scopes import Scopes, denials, doubts
@@ -70,7 +70,7 @@ class Support:
 
     Attributes:
         numbers: Numbers that the source does not state.
-        names: Names that the source does not have.
+        names: Names that the source does not have, or has only in parts of two others.
         lost_negation: What the source denies and the summary states.
         added_negation: What the source states and the summary denies.
         lost_modality: What the source calls possible, alleged or planned, and the summary states.
@@ -229,7 +229,7 @@ def _compare(source: _Source, text: str) -> Support:
     names = new_names(summary, source.names)
     return Support(
         numbers=new_numbers(summary, number_facts(summary), source.numbers),
-        names=names,
+        names=(*names, *(name for name in mixed_names(summary, source.names) if name in text)),
         lost_negation=lost_denials(summary, given, source.denials),
         added_negation=added_denials(summary, own, given, source.denials),
         lost_modality=lost_doubts(summary, given, source.doubts),
