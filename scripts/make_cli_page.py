@@ -26,7 +26,8 @@ usage, 130 interrupted. `--debug` anywhere shows a traceback when something fail
 --install-completion` sets up completion for the shell, values of options included.
 
 The first run in a new environment compiles the search, about a minute, and says so on standard
-error; `SUMFIT_QUIET=1` leaves the line out, `sumfit warmup` compiles beforehand.
+error; `SUMFIT_QUIET=1` leaves the line out, `sumfit warmup` compiles beforehand. A job with
+`--output` says every 15 seconds how far it is, also in a log.
 
 ## Settings
 

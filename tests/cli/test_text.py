@@ -438,6 +438,12 @@ def test_presets_units_and_model(sumfit: Sumfit) -> None:
         ("sumfit some-text --style s", {"subject", "synopsis"}),
         ("sumfit some-text --preset git", {"git-subject", "git-subject-hard"}),
         ("sumfit summarize f --unit gra", {"graphemes"}),
+        ("sumfit --pre", {"--preset", "--prefix", "--precision"}),
+        ("sumfit --preset git", {"git-subject", "git-subject-hard"}),
+        ("sumfit --max-chars 60 --style s", {"subject", "synopsis"}),
+        ("sumfit --ver", {"--version"}),
+        ("sumfit --install-c", {"--install-completion"}),
+        ("sumfit in", {"inspect"}),
     ],
 )
 def test_shell_completion(line: str, expected: set[str]) -> None:

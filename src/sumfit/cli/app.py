@@ -116,8 +116,8 @@ class LazyGroup(typer.core.TyperGroup):
             return None
         return LazyCommand(cmd_name, command)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that a line calls; for shell completion also the default one.
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Put the default command in front of its options, for shell completion.
 
         Args:
             ctx: As in click.
@@ -126,9 +126,27 @@ class LazyGroup(typer.core.TyperGroup):
         Returns:
             As in click.
         """
-        if ctx.resilient_parsing and args and args[0] not in COMMANDS:
-            return DEFAULT, self.get_command(ctx, DEFAULT), args
-        return super().resolve_command(ctx, args)
+        is_line = ctx.resilient_parsing and args
+        return super().parse_args(ctx, _with_default(args) if is_line else args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the first word: a command, an option of its own or of the default command.
+
+        Args:
+            ctx: As in click.
+            incomplete: What has been written of it.
+
+        Returns:
+            As in click.
+        """
+        found = super().shell_complete(ctx, incomplete)
+        if not incomplete.startswith("-"):
+            return found
+        default = load_command(DEFAULT)
+        with default.make_context(DEFAULT, [], parent=ctx, resilient_parsing=True) as context:
+            others = default.shell_complete(context, incomplete)
+        known = {one.value for one in found}
+        return [*found, *(one for one in others if one.value not in known)]
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:

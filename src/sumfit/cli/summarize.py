@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -359,11 +360,13 @@ def _check_line_ends(length: LengthFlags, format: str) -> None:
 
 
 def _run_job(spec: JobSpec) -> Failures:
-    report = run_job(spec, show_progress=sys.stderr.isatty())
+    is_quiet = os.environ.get("SUMFIT_QUIET", "") not in ("", "0") and not sys.stderr.isatty()
+    report = run_job(spec, show_progress=not is_quiet)
     for message in report.messages:
         _print_failure(message)
     resumed = f", {report.n_resumed} of them from an earlier run" if report.n_resumed else ""
-    print(f"{report.n_records} records in {one_line(str(spec.output))}{resumed}", file=sys.stderr)
+    records = "1 record" if report.n_records == 1 else f"{report.n_records} records"
+    print(f"{records} in {one_line(str(spec.output))}{resumed}", file=sys.stderr)
     return report.failures
 
 

@@ -46,6 +46,7 @@ class Progress:
         self._is_quiet = is_quiet
         self._is_terminal = self._stream.isatty()
         self._start = self._last = time.monotonic()
+        self._has_written = False
         self._lock = threading.Lock()
         self.n_done = 0
         self.n_errors = 0
@@ -96,8 +97,8 @@ class Progress:
         return ", ".join(parts)
 
     def close(self) -> None:
-        """Write the last state."""
-        if self._is_quiet:
+        """Write the last state, where something was written before or a terminal shows it."""
+        if self._is_quiet or not (self._is_terminal or self._has_written):
             return
         self._write(self.line(time.monotonic()))
         if self._is_terminal:
@@ -105,6 +106,7 @@ class Progress:
             self._stream.flush()
 
     def _write(self, line: str) -> None:
+        self._has_written = True
         self._stream.write(f"\r\x1b[K{line}" if self._is_terminal else f"{line}\n")
         self._stream.flush()
 
