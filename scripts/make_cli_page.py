@@ -20,7 +20,7 @@ HEAD = """# Command line
 
 <!-- Written by scripts/make_cli_page.py; do not edit. -->
 
-`sumfit "text" --max-chars 63` is short for `sumfit text "text" --max-chars 63`. Results go to
+`sumfit "A text" --max-chars 63` is short for `sumfit text "A text" --max-chars 63`. Results go to
 standard output, everything else to standard error. Exit codes: 0 good, 1 a run-time error, 2 wrong
 usage, 130 interrupted. `--debug` anywhere shows a traceback when something fails. `sumfit
 --install-completion` sets up completion for the shell, values of options included.

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 __all__ = ["did_you_mean"]
 
+_FEWEST = 3  # letters of a beginning that says which name is meant
+
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Words to put behind an error about a name.
@@ -18,5 +20,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     Returns:
         ``"; did you mean 'x'?"``, empty where nothing is near.
     """
-    near = difflib.get_close_matches(str(name)[:100].lower(), list(known), n=1)
+    given, names = str(name)[:100].lower(), list(known)
+    near = difflib.get_close_matches(given, names, n=1)
+    if not near and len(given) >= _FEWEST:
+        near = [one for one in names if one.startswith(given)]
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -56,7 +56,12 @@ def test_unknown_presets_are_named_with_the_known_ones(name: object) -> None:
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("tweeet", "tweet"), ("SEO-Title", "seo-title"), ("git_subject", "git-subject")],
+    [
+        ("tweeet", "tweet"),
+        ("SEO-Title", "seo-title"),
+        ("git_subject", "git-subject"),
+        ("synop", "synopsis"),
+    ],
 )
 def test_a_misspelt_preset_names_the_nearest(given: str, meant: str) -> None:
     with pytest.raises(UnknownUnitError, match=f"; did you mean '{meant}'\\?$"):

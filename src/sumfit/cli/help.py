@@ -16,7 +16,7 @@ MARKUP: Final = "rich"
 """How help is set: options in groups, brackets escaped."""
 HELP_OPTIONS = ["--help", "-h"]
 SHORT_HELP = """\
-usage: sumfit "text" LIMIT [OPTIONS]
+usage: sumfit "A text" LIMIT [OPTIONS]
        sumfit COMMAND [OPTIONS]
 
   sumfit "A long text ..." --max-chars 63
