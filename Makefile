@@ -1,4 +1,4 @@
-.PHONY: install quick check hooks lint type test docs package help
+.PHONY: install quick check hooks lint type test pages docs package help
 PY ?= python3
 # No model, no process of its own, no clock: what a mistake while typing breaks.
 QUICK = tests/length tests/text tests/cleaning tests/truth/test_support.py tests/test_config.py \
@@ -31,6 +31,12 @@ type: ## mypy, strict
 
 test: ## all tests but the slow ones, side by side, as scripts/test.sh
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile
+
+pages: ## references and keywords, written again from registries, declarations and commands
+	$(PY) scripts/make_keywords.py
+	$(PY) scripts/make_options_page.py
+	$(PY) scripts/make_cli_page.py
+	$(PY) -m sumfit.serving.reference > docs/http-api.md.new && mv docs/http-api.md.new docs/http-api.md
 
 docs: ## the documentation site, in site/; a warning is an error
 	$(PY) -m mkdocs build --strict --quiet

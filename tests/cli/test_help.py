@@ -29,7 +29,7 @@ EXTRAS = (
     "uvicorn",
     "zstandard",
 )
-FIRST = ["max-chars", "max-words", "preset", "max-length", "unit", "style", "n-best", "fill"]
+FIRST = ["max-chars", "max-words", "preset", "max-length", "unit", "n-best", "fill", "style"]
 
 
 def test_every_command_has_help_in_a_plain_installation() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sumfit.errors import BudgetError, UnknownUnitError
 from sumfit.length import FORBIDDEN, UNITS, Unit, longest_pieces, measure, unit_costs
-from sumfit.length.tweet import find_links
+from sumfit.length.units.tweet import find_links
 from sumfit.text import normalize
 from tests.sample_texts import tiny_tokenizer
 from tests.strategies import texts

@@ -27,7 +27,13 @@ def test_strings_measure_as_the_page_says() -> None:
 
 def test_the_page_lists_every_unit() -> None:
     _, *rows = table("unit")
-    assert [row[0].strip("`") for row in rows[:-1]] == list(UNITS)
+    *rows, last = rows
+    assert last[0] == "a function or `Unit`"
+    assert [name.strip("`") for name, _, _ in rows] == list(UNITS)
+    for (_, counts, keyword), unit in zip(rows, UNITS.values(), strict=True):
+        assert counts.startswith(unit.description)
+        own = f"`max_{unit}`" if unit.has_keywords else f'`max_length`, `unit="{unit}"`'
+        assert keyword == own
 
 
 def test_the_page_lists_every_preset_with_its_source() -> None:

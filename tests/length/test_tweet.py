@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumfit.length import measure
-from sumfit.length.tweet import _Domains, find_links, weight_of_character
+from sumfit.length.units.tweet import _Domains, find_links, weight_of_character
 from tests.strategies import texts
 
 NAME = r"[^\s!'#%&()*+,\\\-./:;<=>?@\[\]\^_{|}~$\x00-\x1f\x7f-\x9f\u202a-\u202e\ufffe\ufeff\uffff]"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sumfit import parts
 from sumfit.errors import BudgetError, InputError, TimeLimitError, UnknownUnitError
 from sumfit.length import UNITS, Unit, get_unit, measure, sms_info
-from sumfit.length.sms import sms_septets
+from sumfit.length.units.sms import sms_septets
 from tests.sample_texts import tiny_tokenizer
 from tests.strategies import texts
 

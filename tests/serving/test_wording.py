@@ -14,6 +14,8 @@ import sumfit.serving
 
 NODE = shutil.which("node")
 WORDING = Path(sumfit.serving.__file__).parent / "page" / "wording.js"
+UNITS = WORDING.with_name("units.js")
+DISPLAY = {"chars": {"singular": "character", "plural": "characters", "slider": [1, 9], "start": 5}}
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 SUMMARY = {
@@ -42,6 +44,7 @@ SUMMARY = {
 def said(function: str, **changes: Any) -> Any:
     """Call a function of the file with a summary."""
     program = (
+        f"(await import({json.dumps(UNITS.as_uri())})).useUnits({json.dumps(DISPLAY)});"
         f"const words = await import({json.dumps(WORDING.as_uri())});"
         f"const said = words.{function}({json.dumps({**SUMMARY, **changes})});"
         "process.stdout.write(JSON.stringify(said));"

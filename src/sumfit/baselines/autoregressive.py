@@ -108,7 +108,7 @@ def words_asked_for(wanted: Wanted, tokenizer: Tokenizer) -> int:
         Words, at least 1.
     """
     request, text = wanted.request, wanted.source.text
-    if request.unit_name == "words":
+    if request.unit.counts_words:
         return max(1, request.budget.high)
     return max(1, round(request.budget.high / _units_per_word(text, request, tokenizer)))
 

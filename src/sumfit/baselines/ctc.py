@@ -20,9 +20,11 @@ from torch import Tensor
 
 from sumfit.baselines.base import Baseline, BaselineOptions, Wanted, Written
 from sumfit.decoding.methods.ctc import CTC_METHODS, ctc_decode
+from sumfit.decoding.options import DEFAULTS
 from sumfit.errors import ConfigError, InfeasibleBudgetError, SumfitError
 from sumfit.hypothesis import Hypothesis
 from sumfit.length import LengthBudget, unit_costs
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.models.config import DATConfig
 from sumfit.models.ctc import BLANK, CTC
 from sumfit.models.dat import vertex_mask
@@ -30,8 +32,6 @@ from sumfit.text import Tokenizer
 
 __all__ = ["CTCBaseline", "CTCOptions", "best_of_words", "pad_slots"]
 
-_PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
-_PIECES_PER_CHARACTER = 1 / 3  # for every other unit
 _N_TRIES = 50  # strings of the prefix beam that are measured where the best does not fit
 
 
@@ -50,8 +50,8 @@ class CTCOptions(BaselineOptions):
     """
 
     method: str = "alignment"
-    bonus: float = 0.0
-    beam_size: int = 20
+    bonus: float = DEFAULTS.bonus
+    beam_size: int = DEFAULTS.beam_size
     labels_per_slot: int = 5
 
     def __post_init__(self) -> None:
@@ -165,8 +165,7 @@ def n_slots(wanted: Wanted, config: DATConfig) -> int:
     Returns:
         Slots.
     """
-    rate = _PIECES_PER_UNIT.get(wanted.request.unit_name, _PIECES_PER_CHARACTER)
-    n_pieces = math.ceil(wanted.request.budget.low * rate)
+    n_pieces = wanted.request.unit.pieces_in(wanted.request.budget.low)
     return config.n_vertices(len(wanted.source.ids), at_least=n_pieces)
 
 
@@ -198,7 +197,7 @@ def best_of_words(
     Returns:
         Pieces; none if not even one word can be made.
     """
-    costs = unit_costs(tokenizer, "words")
+    costs = unit_costs(tokenizer, WORDS)
     for budget in (LengthBudget(exact=n_words), LengthBudget(max=n_words)):
         try:
             return ctc_decode(

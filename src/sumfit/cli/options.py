@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, TypeVar, cast
 
 import typer
 
-from sumfit.cleaning import INPUT_KINDS
 from sumfit.cli.terminal import check_utf8
 from sumfit.compilation import announce_compilation
-from sumfit.decoding import METHODS
 from sumfit.errors import BudgetError, ConfigError
 from sumfit.length import PRESETS, UNITS
-from sumfit.length.request import RATIO_RULES
-from sumfit.pipeline.options import CHOICES, LENGTH_KEYWORDS
+from sumfit.length.request import KEYWORD_UNITS, RATIO_RULES
+from sumfit.options import GROUPS, OPTIONS, Option
+from sumfit.pipeline.options import CHOICES, LENGTH_KEYWORDS, help_of
 from sumfit.rerank import RERANKERS
 from sumfit.text.printable import printable
 
@@ -32,13 +31,7 @@ T = TypeVar("T")
 
 _LENGTH = "Length in other units"
 _ROOM = "Room around the summary"
-_WORDS = "What the summary may hold"
-_TRUE = "Kept to the source (numbers and names by default)"
-_RULES = "Rules of the summary"
-_INPUT = "What the text is"
-_CHOICE = "Search and choice"
 _MODEL = "Model"
-_RERANKERS = ", ".join(f"{name} ({row.about})" for name, row in RERANKERS.items())
 _WIDEST_VALUES = 16  # characters that the help has room for beside an option's name
 # Options without a panel come first in the help: the ten that matter.
 
@@ -87,54 +80,102 @@ def _option(what: str, metavar: str, panel: str) -> Any:
     return typer.Option(help=what, metavar=metavar, rich_help_panel=panel, show_default=False)
 
 
-def _switch(what: str, panel: str = _RULES) -> Any:
-    return typer.Option(help=what, rich_help_panel=panel, show_default=False)
+def _declared(one: Option) -> Any:
+    """What typer is told of an option of a summary."""
+    panel = one.group or None
+    if one.registry:
+        return _named(
+            one.help.rstrip("."), [name for name in CHOICES[one.name] if name], panel, one.registry
+        )
+    if one.name in CHOICES:
+        return choice(one.help, CHOICES[one.name], panel)
+    told: dict[str, Any] = {"rich_help_panel": panel, "show_default": False}
+    if one.kind is not bool:
+        told["metavar"] = one.metavar
+    if one.name == "rerank":
+        told["autocompletion"] = lambda: list(RERANKERS)
+    said = help_of(one)
+    if one.kind is tuple:
+        said = f"{said.rstrip('.')}; repeatable."
+    if one.default is True:
+        said = f"{said.rstrip('.')} (on by default)."
+    return typer.Option(*([one.flag] if one.flag else []), help=said, **told)
 
 
-@dataclass(frozen=True)
-class LengthFlags:
+class DeclaredFlags:
+    """Options that are made from declarations of the library; one that was left out is ``None``."""
+
+    def __init__(self, **values: Any) -> None:
+        self._given = {
+            name: value for name, value in values.items() if value is not None and value != []
+        }
+
+    @classmethod
+    def flags(cls) -> Mapping[str, Any]:
+        """List the options.
+
+        Returns:
+            Name of the keyword -> what typer is told of it.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def kind_of(cls, name: str) -> type:
+        """Say what an option is read as.
+
+        Args:
+            name: Name of the keyword.
+
+        Returns:
+            The type of its values.
+        """
+        raise NotImplementedError
+
+    def keywords(self) -> dict[str, Any]:
+        """The options that were given.
+
+        Returns:
+            Keyword arguments of the library.
+        """
+        return dict(self._given)
+
+
+class LengthFlags(DeclaredFlags):
     """How long a summary may be. Several limits, as in ``30,60,90``, give several summaries."""
 
-    max_chars: Annotated[
-        str | None, _limit("At most N characters; 30,60,90 for three summaries.", None)
-    ] = None
-    max_words: Annotated[str | None, _limit("At most N words.", None)] = None
-    preset: Annotated[
-        str | None, _named("The limit and style of a slot", tuple(PRESETS), None, "presets")
-    ] = None
-    max_length: Annotated[str | None, _limit("At most N of --unit.", None)] = None
-    unit: Annotated[
-        str | None, _named("Unit of --max-length and --ratio", tuple(UNITS), None, "units")
-    ] = None
-    max_bytes: Annotated[str | None, _limit("At most N bytes of UTF-8.")] = None
-    max_tokens: Annotated[str | None, _limit("At most N pieces of the vocabulary.")] = None
-    max_graphemes: Annotated[str | None, _limit("At most N graphemes.")] = None
-    max_cells: Annotated[str | None, _limit("At most N terminal columns.")] = None
-    exact_words: Annotated[str | None, _limit("Exactly N words.")] = None
-    exact_chars: Annotated[str | None, _limit("Exactly N characters.")] = None
-    exact_bytes: Annotated[str | None, _limit("Exactly N bytes.")] = None
-    exact_tokens: Annotated[str | None, _limit("Exactly N pieces.")] = None
-    exact_graphemes: Annotated[str | None, _limit("Exactly N graphemes.")] = None
-    exact_cells: Annotated[str | None, _limit("Exactly N columns.")] = None
-    exact_length: Annotated[str | None, _limit("Exactly N of --unit.")] = None
-    min_words: Annotated[str | None, _limit("At least N words, with --max-words.")] = None
-    min_chars: Annotated[str | None, _limit("At least N characters, with --max-chars.")] = None
-    min_bytes: Annotated[str | None, _limit("At least N bytes, with --max-bytes.")] = None
-    min_tokens: Annotated[str | None, _limit("At least N pieces, with --max-tokens.")] = None
-    min_graphemes: Annotated[str | None, _limit("At least N, with --max-graphemes.")] = None
-    min_cells: Annotated[str | None, _limit("At least N columns, with --max-cells.")] = None
-    min_length: Annotated[str | None, _limit("At least N, with --max-length.")] = None
-    ratio: Annotated[
-        str | None, _option("Share of the source's length, as 0.25.", "SHARE", _LENGTH)
-    ] = None
-    ratio_rule: Annotated[str | None, choice("How a ratio is rounded", RATIO_RULES, _LENGTH)] = None
-    reserve: Annotated[
-        int | None, _option("Length to leave free, for example for a link.", "N", _ROOM)
-    ] = None
-    prefix: Annotated[str | None, _option("Text before the summary, counted.", "TEXT", _ROOM)] = (
-        None
-    )
-    suffix: Annotated[str | None, _option("Text after the summary, counted.", "TEXT", _ROOM)] = None
+    @classmethod
+    def kind_of(cls, name: str) -> type:
+        """See `DeclaredFlags.kind_of`."""
+        return int if name == "reserve" else str
+
+    @classmethod
+    def flags(cls) -> Mapping[str, Any]:
+        """See `DeclaredFlags.flags`."""
+        units = {name: UNITS[name].plural or name for name in KEYWORD_UNITS}
+        others = {f"max_{name}": _limit(f"At most N {many}.") for name, many in units.items()}
+        first = {
+            "max_chars": _limit("At most N characters; 30,60,90 for three summaries.", None),
+            "max_words": _limit("At most N words.", None),
+        }
+        return {
+            **first,
+            "preset": _named("The limit and style of a slot", tuple(PRESETS), None, "presets"),
+            "max_length": _limit("At most N of --unit.", None),
+            "unit": _named("Unit of --max-length and --ratio", tuple(UNITS), None, "units"),
+            **{name: limit for name, limit in others.items() if name not in first},
+            **{f"exact_{name}": _limit(f"Exactly N {many}.") for name, many in units.items()},
+            "exact_length": _limit("Exactly N of --unit."),
+            **{
+                f"min_{name}": _limit(f"At least N {many}, with --max-{name}.")
+                for name, many in units.items()
+            },
+            "min_length": _limit("At least N, with --max-length."),
+            "ratio": _option("Share of the source's length, as 0.25.", "SHARE", _LENGTH),
+            "ratio_rule": choice("How a ratio is rounded", RATIO_RULES, _LENGTH),
+            "reserve": _option("Length to leave free, for example for a link.", "N", _ROOM),
+            "prefix": _option("Text before the summary, counted.", "TEXT", _ROOM),
+            "suffix": _option("Text after the summary, counted.", "TEXT", _ROOM),
+        }
 
     def keywords(self) -> dict[str, Any]:
         """The length keywords that were given.
@@ -145,133 +186,30 @@ class LengthFlags:
         Raises:
             BudgetError: If a limit is no number.
         """
-        given = {
-            name: getattr(self, name)
-            for name in LENGTH_KEYWORDS
-            if getattr(self, name, None) is not None
-        }
+        given = super().keywords()
         return {
-            name: _numbers(name, value)
+            name: _numbers(name, given[name])
             if name.startswith(("max_", "min_", "exact_")) or name == "ratio"
-            else value
-            for name, value in given.items()
+            else given[name]
+            for name in LENGTH_KEYWORDS
+            if name in given
         }
 
 
-@dataclass(frozen=True)
-class SummaryFlags:
+class SummaryFlags(DeclaredFlags):
     """How to summarise."""
 
-    style: Annotated[
-        str | None,
-        choice("What to write", CHOICES["style"]),
-    ] = None
-    n_best: Annotated[
-        int | None, typer.Option(help="Candidates to return.", metavar="N", show_default=False)
-    ] = None
-    fill: Annotated[
-        str | None, choice("Use as much of the limit as is natural, or more.", CHOICES["fill"])
-    ] = None
-    on_infeasible: Annotated[
-        str | None,
-        choice("If nothing fits: fail, or cut the source at a word.", CHOICES["on_infeasible"]),
-    ] = None
-    banned: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ban", help="Phrase not to use; repeatable.", metavar="TEXT", rich_help_panel=_WORDS
-        ),
-    ] = None
-    required: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--require", help="Phrase to use; repeatable.", metavar="TEXT", rich_help_panel=_WORDS
-        ),
-    ] = None
-    capitalization: Annotated[
-        str | None,
-        choice("Capital letters", CHOICES["capitalization"], _WORDS),
-    ] = None
-    no_repeat_ngram: Annotated[
-        int | None, _option("Let no N words in a row occur twice.", "N", _WORDS)
-    ] = None
-    source_numbers_only: Annotated[bool | None, _switch("Only numbers of the source.", _TRUE)] = (
-        None
-    )
-    source_names_only: Annotated[bool | None, _switch("Only names of the source.", _TRUE)] = None
-    faithful: Annotated[
-        bool | None,
-        _switch("A candidate that says only what the source says, by rules.", _TRUE),
-    ] = None
-    constraints: Annotated[bool | None, _switch("Keep the constraints below, or none of them.")] = (
-        None
-    )
-    repeat_words: Annotated[bool | None, _switch("Allow a content word twice.")] = None
-    repeat_adjacent: Annotated[bool | None, _switch("Allow a word to follow itself.")] = None
-    whole_words: Annotated[
-        bool | None, _switch("Allow only words of the source or the lexicon.")
-    ] = None
-    dangling_end: Annotated[
-        bool | None, _switch("Allow an end that lacks something, as 'of the'.")
-    ] = None
-    final_stop: Annotated[bool | None, _switch("Allow a full stop at the end.")] = None
-    input_kind: Annotated[
-        str | None, choice("What the text is, where that is known", INPUT_KINDS, _INPUT)
-    ] = None
-    clean: Annotated[
-        bool | None,
-        _switch("Take out markup, quoted mail, time stamps and the like (on by default).", _INPUT),
-    ] = None
-    keep_short: Annotated[
-        bool | None, _switch("Return a text that already fits as it is.", _INPUT)
-    ] = None
-    long: Annotated[
-        str | None,
-        choice("Of a long text read what says most, or the beginning.", CHOICES["long"], _INPUT),
-    ] = None
-    strict: Annotated[
-        bool | None,
-        _switch("Refuse a text in a language that the model does not write.", _INPUT),
-    ] = None
-    profile: Annotated[str | None, choice("Text form.", CHOICES["profile"], _INPUT)] = None
-    rerank: Annotated[
-        str | None,
-        typer.Option(
-            help=f"What chooses: {_RERANKERS}, or the directory of a trained one.",
-            metavar="NAME|DIR",
-            rich_help_panel=_CHOICE,
-            show_default=False,
-            autocompletion=lambda: list(RERANKERS),
-        ),
-    ] = None
-    near_doubles: Annotated[
-        bool | None, _switch("Allow candidates that differ in a word more, or endings.", _CHOICE)
-    ] = None
-    method: Annotated[str | None, _named("Decoder", sorted(METHODS), _CHOICE, "model")] = None
-    ending: Annotated[str | None, choice("Objective.", CHOICES["ending"], _CHOICE)] = None
-    bonus: Annotated[float | None, _option("Score added per piece, in nats.", "X", _CHOICE)] = None
-    unit_bonus: Annotated[
-        float | None,
-        _option("Score added per unit of the limit that is used, in nats.", "X", _CHOICE),
-    ] = None
-    time_limit_s: Annotated[
-        float | None,
-        typer.Option(
-            "--time-limit",
-            help="Most seconds for one summary.",
-            rich_help_panel=_CHOICE,
-            metavar="S",
-            show_default=False,
-        ),
-    ] = None
-    max_expansions: Annotated[
-        int | None, _option("Most prefixes that exact search expands.", "N", _CHOICE)
-    ] = None
-    beam_size: Annotated[int | None, _option("Width of the beam decoders.", "N", _CHOICE)] = None
-    words_per_vertex: Annotated[
-        int | None, _option("Words searched at each vertex.", "N", _CHOICE)
-    ] = None
-    seed: Annotated[int | None, _option("Seed of the sampling decoders.", "N", _CHOICE)] = None
+    @classmethod
+    def kind_of(cls, name: str) -> type:
+        """See `DeclaredFlags.kind_of`."""
+        kind = OPTIONS[name].kind
+        return list[str] if kind is tuple else kind
+
+    @classmethod
+    def flags(cls) -> Mapping[str, Any]:
+        """See `DeclaredFlags.flags`."""
+        options = sorted(OPTIONS.values(), key=lambda one: GROUPS.index(one.group))
+        return {one.name: _declared(one) for one in options if one.is_flag}
 
     def keywords(self) -> dict[str, Any]:
         """The options that were given.
@@ -282,14 +220,11 @@ class SummaryFlags:
         Raises:
             InputError: If a phrase is not UTF-8.
         """
-        for flag, phrases in (("--ban", self.banned), ("--require", self.required)):
-            for phrase in phrases or ():
-                check_utf8(phrase, f"{flag} {printable(phrase)}")
-        return {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if getattr(self, field.name) not in (None, [])
-        }
+        given = super().keywords()
+        for name, phrases in given.items():
+            for phrase in phrases if isinstance(phrases, list) else ():
+                check_utf8(phrase, f"{OPTIONS[name].flag} {printable(phrase)}")
+        return given
 
 
 @dataclass(frozen=True)
@@ -348,19 +283,8 @@ def with_flags(**groups: type[Any]) -> Callable[[Callable[..., T]], Callable[...
             for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
             if name not in groups
         ]
-        added = []
-        for group in groups.values():
-            group_hints = inspect.get_annotations(group, eval_str=True)
-            for field in fields(group):
-                default = field.default if field.default is not MISSING else inspect.Parameter.empty
-                added.append(
-                    inspect.Parameter(
-                        field.name,
-                        inspect.Parameter.KEYWORD_ONLY,
-                        default=default,
-                        annotation=group_hints[field.name],
-                    )
-                )
+        of_groups = {name: _parameters_of(group) for name, group in groups.items()}
+        added = [one for parameters in of_groups.values() for one in parameters]
         is_argument = [isinstance(_info(one), typer.models.ArgumentInfo) for one in own]
         parameters = [one for one, first in zip(own, is_argument, strict=True) if first]
         parameters += added  # in the help, a command's own options follow those of the groups
@@ -373,8 +297,8 @@ def with_flags(**groups: type[Any]) -> Callable[[Callable[..., T]], Callable[...
         @functools.wraps(command)
         def wrapped(*args: Any, **values: Any) -> T:
             filled = {
-                name: group(**{field.name: values.pop(field.name) for field in fields(group)})
-                for name, group in groups.items()
+                name: groups[name](**{one.name: values.pop(one.name) for one in parameters})
+                for name, parameters in of_groups.items()
             }
             return command(*args, **values, **filled)
 
@@ -384,6 +308,31 @@ def with_flags(**groups: type[Any]) -> Callable[[Callable[..., T]], Callable[...
         return wrapped
 
     return decorate
+
+
+def _parameters_of(group: type[Any]) -> list[inspect.Parameter]:
+    """The options of a group, as parameters of a command."""
+    if issubclass(group, DeclaredFlags):
+        annotated: Any = Annotated
+        hints = {
+            name: annotated[group.kind_of(name) | None, one] for name, one in group.flags().items()
+        }
+        defaults: dict[str, Any] = dict.fromkeys(hints)
+    else:
+        hints = inspect.get_annotations(group, eval_str=True)
+        defaults = {
+            one.name: inspect.Parameter.empty if one.default is MISSING else one.default
+            for one in fields(group)
+        }
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=hints[name],
+        )
+        for name, default in defaults.items()
+    ]
 
 
 def _info(parameter: inspect.Parameter) -> Any:

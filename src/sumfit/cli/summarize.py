@@ -341,18 +341,21 @@ def _check_kept(keep: Sequence[str], format: str) -> None:
 
 def _check_candidates(summary: SummaryFlags, *, has_room: bool) -> None:
     """Raise for candidates that are neither written nor chosen from."""
-    is_chosen_from = summary.rerank not in (None, "none") or summary.faithful
-    if (summary.n_best or 1) > 1 and not has_room and not is_chosen_from:
+    given = summary.keywords()
+    is_chosen_from = given.get("rerank", "none") != "none" or given.get("faithful")
+    n_best = given.get("n_best", 1)
+    if n_best > 1 and not has_room and not is_chosen_from:
         raise ConfigError(
-            f"--n-best {summary.n_best}: lines hold one summary of each text; add --format jsonl, "
+            f"--n-best {n_best}: lines hold one summary of each text; add --format jsonl, "
             "write a table with -o, or leave it out"
         )
 
 
 def _check_line_ends(length: LengthFlags, format: str) -> None:
     """Raise for what would make several lines of one summary."""
+    given = length.keywords()
     for name in ("prefix", "suffix"):
-        if format == "text" and "\n" in (getattr(length, name) or ""):
+        if format == "text" and "\n" in given.get(name, ""):
             raise ConfigError(
                 f"--{name} has a line end, which lines cannot hold; add --format jsonl, or leave "
                 "the line end out"

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 
 from sumfit.errors import InputError
 
@@ -22,32 +23,13 @@ __all__ = [
     "use_utf8",
 ]
 
-_OPTIONS = (
-    r"n_best|rerank|method|ending|fill|bonus|unit_bonus|beam_size|words_per_vertex|max_expansions"
-    r"|time_limit_s|style|long|input_kind|no_repeat_ngram|banned|required|on_infeasible|capitalization|profile"
-    r"|n_workers|batch_size|backend|device|precision|seed|workers|processes|gpus|engine|output_field"
-    r"|delimiter|encoding"
-    r"|port|queue_size|max_batch|search_time_limit_s|max_body_bytes|max_texts|log_level"
-)
+_OF_COMMANDS = (  # options that are none of a summary
+    "backend batch_size delimiter device encoding engine gpus log_level max_batch max_body_bytes "
+    "max_texts n_workers output_field port precision processes queue_size search_time_limit_s "
+    "workers"
+).split()
+_OTHER_FLAGS = {"search_time_limit_s": "--search-time-limit", "n_workers": "--workers"}
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
-_KEYWORD = re.compile(
-    r"(?<![\w.-])(?:((?:max|min|exact)_[a-z]+|ratio|ratio_rule|unit|preset|reserve|prefix|suffix"
-    rf"|{_OPTIONS})=(?=([^\s,;.)]?))"
-    r"|((?:max|min|exact)_(?:words|chars|bytes|tokens|graphemes|cells|length)|ratio|ratio_rule"
-    rf"|reserve|{_OPTIONS})(?= must ))"
-)
-_SWITCH = re.compile(
-    r"(?<![\w.-])(constraints|repeat_words|repeat_adjacent|whole_words|dangling_end|final_stop"
-    r"|keep_short|near_doubles)=(True|False)\b"
-)
-_OTHER_NAMES = {
-    "time_limit_s": "time-limit",
-    "search_time_limit_s": "search-time-limit",
-    "n_workers": "workers",
-    "banned": "ban",
-    "required": "require",
-}
-"""Flags whose names are not those of their keywords."""
 
 
 def use_utf8() -> None:
@@ -139,14 +121,27 @@ def in_flags(message: str) -> str:
     Returns:
         The message with ``--max-chars 60`` in their place.
     """
+    flags, switches = _flags()
+    names = "|".join(flags)
 
     def flag(match: re.Match[str]) -> str:
-        name = match[1] or match[3]
-        shown = _OTHER_NAMES.get(name, name.replace("_", "-"))
-        return f"--{shown}{' ' if match[2] else ''}"
+        return f"{flags[match[1]]}{' ' if match[2] else ''}"
 
     def switch(match: re.Match[str]) -> str:
-        name = match[1].replace("_", "-")
-        return f"--{name}" if match[2] == "True" else f"--no-{name}"
+        return flags[match[1]] if match[2] == "True" else f"--no-{flags[match[1]][2:]}"
 
-    return _KEYWORD.sub(flag, _SWITCH.sub(switch, message))
+    message = re.sub(rf"(?<![\w.-])({'|'.join(switches)})=(True|False)\b", switch, message)
+    return re.sub(rf"(?<![\w.-])({names})(?:=(?=([^\s,;.)]?))|(?= must ))", flag, message)
+
+
+@cache
+def _flags() -> tuple[dict[str, str], list[str]]:
+    """The flag of every keyword, and which of them are switches."""
+    from sumfit.length.request import LIMIT_KEYWORDS  # here, for what needs no model starts fast
+    from sumfit.options import OPTIONS
+
+    others = ("unit", "ratio_rule", "reserve", "prefix", "suffix")
+    names = (*LIMIT_KEYWORDS, *others, *OPTIONS, *_OF_COMMANDS)
+    flags = {name: f"--{name.replace('_', '-')}" for name in names} | _OTHER_FLAGS
+    flags |= {name: one.flag for name, one in OPTIONS.items() if one.flag}
+    return flags, [name for name, one in OPTIONS.items() if one.kind is bool]

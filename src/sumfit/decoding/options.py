@@ -1,14 +1,15 @@
 """What a decoder is asked for: one frozen, validated bundle of options.
 
-Owns `DecodeOptions` and its checks against a graph. Does not own how any option is met; every
-default of decoding lives here and nowhere else.
+Owns `DecodeOptions` and its checks against a graph. Does not own how any option is met, nor the
+defaults of options that a summary has too (`sumfit.options`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -20,11 +21,12 @@ from sumfit.decoding.costs import NEVER
 from sumfit.errors import BudgetError, ConfigError, ConstraintError
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget
+from sumfit.options import WORDS_PER_VERTEX, default_of
 
 if TYPE_CHECKING:
     from sumfit.constraints.compile import CompiledConstraints
 
-__all__ = ["DecodeOptions", "Decoder", "Ending", "is_any_ending"]
+__all__ = ["DEFAULTS", "DecodeOptions", "Decoder", "Ending", "is_any_ending"]
 
 Ending = Literal["eos", "any"]
 CostArray = npt.NDArray[np.int32]
@@ -64,15 +66,15 @@ class DecodeOptions:
     ending: Ending = "eos"
     bonus: float = 0.0
     unit_bonus: float = 0.0
-    beam_size: int = 20
-    words_per_vertex: int | None = 5
-    n_best: int = 1
+    beam_size: int = default_of("beam_size")
+    words_per_vertex: int | None = WORDS_PER_VERTEX
+    n_best: int = default_of("n_best")
     constraints: CompiledConstraints | None = None
     max_expansions: int = 20_000
     after_best: int | None = None
-    time_limit_s: float | None = None
+    time_limit_s: float | None = default_of("time_limit_s")
     deadline: Deadline | None = None
-    seed: int | None = None
+    seed: int | None = default_of("seed")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit_cost", _costs(self.unit_cost, "unit_cost"))
@@ -187,6 +189,11 @@ class DecodeOptions:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return DecodeOptions(**(values | changes))
 
+
+DEFAULTS: Any = SimpleNamespace(
+    **{one.name: one.default for one in fields(DecodeOptions) if one.default is not MISSING}
+)
+"""Defaults of decoding, for functions that take some of these options as keywords."""
 
 Decoder = Callable[..., NBest]
 """A decoder: ``decoder(dag, options=DecodeOptions) -> NBest``."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import marginal_log_prob
-from sumfit.decoding.options import Ending, is_any_ending
+from sumfit.decoding.options import DEFAULTS, Ending, is_any_ending
 from sumfit.length import LengthBudget
 
 __all__ = ["Problem", "Scored", "beam", "bound", "log_add", "path_map", "seqmap_table"]
@@ -87,9 +87,9 @@ class Problem:
         unit_cost: npt.ArrayLike,
         budget: LengthBudget,
         first_cost: npt.ArrayLike | None = None,
-        ending: Ending = "eos",
-        bonus: float = 0.0,
-        unit_bonus: float = 0.0,
+        ending: Ending = DEFAULTS.ending,
+        bonus: float = DEFAULTS.bonus,
+        unit_bonus: float = DEFAULTS.unit_bonus,
     ) -> None:
         """Unpack.
 
@@ -241,7 +241,7 @@ _Column = list[dict[Words, dict[int, float]]]  # by cost: prefixes with their ma
 
 
 def seqmap_table(
-    problem: Problem, *, beam_size: int, words_per_vertex: int, n_best: int = 1
+    problem: Problem, *, beam_size: int, words_per_vertex: int, n_best: int = DEFAULTS.n_best
 ) -> list[Scored]:
     r"""Fill the paper's table of top-K sequences by cost and vertex (Eq. A7; paper Algorithm 1).
 
@@ -314,7 +314,7 @@ def _merge(
     return {columns: mass for columns, mass in beams.items() if not columns} | dict(kept)
 
 
-def beam(problem: Problem, *, beam_size: int, n_best: int = 1) -> list[Scored]:
+def beam(problem: Problem, *, beam_size: int, n_best: int = DEFAULTS.n_best) -> list[Scored]:
     r"""Search prefixes piece by piece, ranked by what they can still become (Eq. A10).
 
     Each kept prefix b carries its whole vector ``u_j(b)``; its rank is

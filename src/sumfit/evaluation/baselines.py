@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from sumfit.errors import InputError
 from sumfit.evaluation.endpoint import Endpoint, Message
 from sumfit.length import UnitLike, get_unit, measure
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.text.cuts import longest_head
 
 __all__ = ["BaselineText", "LLMBaseline", "cut_at_words", "lead"]
@@ -33,7 +34,7 @@ class BaselineText:
     n_calls: int = 0
 
 
-def lead(source: str, *, limit: int, unit: UnitLike = "words") -> BaselineText:
+def lead(source: str, *, limit: int, unit: UnitLike = WORDS) -> BaselineText:
     """Take the first words of a text that fit.
 
     Args:
@@ -47,7 +48,7 @@ def lead(source: str, *, limit: int, unit: UnitLike = "words") -> BaselineText:
     return cut_at_words(source, limit=limit, unit=unit)
 
 
-def cut_at_words(text: str, *, limit: int, unit: UnitLike = "words") -> BaselineText:
+def cut_at_words(text: str, *, limit: int, unit: UnitLike = WORDS) -> BaselineText:
     """Cut a text after the last word that fits.
 
     Args:
@@ -81,7 +82,7 @@ class LLMBaseline:
     """
 
     endpoint: Endpoint
-    unit: UnitLike = "words"
+    unit: UnitLike = WORDS
     max_calls: int = 1
     instruction: str = field(
         default="Write a summary of the text below as one headline of at most {limit} {unit}. "

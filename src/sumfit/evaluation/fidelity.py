@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sumfit.errors import DataFormatError, InputError
 from sumfit.length import UnitLike, get_unit, measure
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.text.endings import CLITICS, ends_completely
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.split import split_words
@@ -78,7 +79,7 @@ class Fidelity:
 def fidelity(
     summaries: Sequence[str],
     *,
-    unit: UnitLike = "words",
+    unit: UnitLike = WORDS,
     limits: int | Sequence[int] | None = None,
     minimums: int | Sequence[int] = 0,
     sources: Sequence[str] | None = None,

@@ -18,6 +18,7 @@ from sumfit.evaluation.rouge import METRICS, RougeOptions, RougeResult, compare_
 from sumfit.evaluation.significance import PairedResult
 from sumfit.evaluation.table import Table
 from sumfit.length import UnitLike
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.text.split import split_words
 
 __all__ = [
@@ -202,7 +203,7 @@ def _limits(
     summaries: Sequence[SummaryItem], options: EvaluationOptions
 ) -> tuple[UnitLike, int | list[int] | None]:
     recorded = {item.unit for item in summaries if item.unit is not None}
-    unit = options.unit or (next(iter(recorded)) if len(recorded) == 1 else "words")
+    unit = options.unit or (next(iter(recorded)) if len(recorded) == 1 else WORDS.name)
     if options.limit is not None:
         return unit, options.limit
     limits = [item.limit for item in summaries if item.limit is not None]

@@ -13,6 +13,7 @@ from typing import Any
 from sumfit.errors import BudgetError
 from sumfit.length import PRESETS, measure
 from sumfit.length.request import MAX_LIMIT
+from sumfit.length.units.chars import UNIT as CHARS
 
 __all__ = [
     "LONGEST_SUBJECT",
@@ -51,7 +52,7 @@ class CommitMessage:
     @property
     def length(self) -> int:
         """Length of the subject in characters."""
-        return measure(self.subject, "chars")
+        return measure(self.subject, CHARS)
 
     @property
     def has_subject(self) -> bool:

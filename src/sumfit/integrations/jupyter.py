@@ -8,9 +8,13 @@ from __future__ import annotations
 import ast
 import functools
 import shlex
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from sumfit.errors import SumfitError
+
+if TYPE_CHECKING:
+    from sumfit.options import Option
 
 __all__ = ["load_ipython_extension", "read_line"]
 
@@ -69,9 +73,9 @@ def read_line(line: str) -> tuple[dict[str, Any], list[str]]:
         name = flag.replace("-", "_")
         if has_value:
             options[name] = _value(value)
-        elif flag.startswith("no-") and name not in _WITH_VALUE:
+        elif flag.startswith("no-") and name not in _options():
             options[name[3:]] = False
-        elif name in _switches():
+        elif name in _options() and _options()[name].kind is bool:
             options[name] = True
         elif words:
             options[name] = _value(words.pop(0))
@@ -80,16 +84,10 @@ def read_line(line: str) -> tuple[dict[str, Any], list[str]]:
     return options, names
 
 
-_WITH_VALUE = ("no_repeat_ngram",)
+def _options() -> Mapping[str, Option]:
+    from sumfit.options import OPTIONS
 
-
-@functools.cache
-def _switches() -> frozenset[str]:
-    from dataclasses import fields
-
-    from sumfit.pipeline import Options
-
-    return frozenset(field.name for field in fields(Options) if isinstance(field.default, bool))
+    return OPTIONS
 
 
 def _value(text: str) -> Any:

@@ -5,7 +5,7 @@ Owns the tool's name, its fields and what it answers. Transport and protocol are
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -15,18 +15,22 @@ from typing_extensions import TypedDict
 
 from sumfit._version import __version__
 from sumfit.errors import SumfitError
+from sumfit.length import UNITS
 from sumfit.length.request import MAX_LIMIT
 from sumfit.pipeline import Summarizer
+from sumfit.pipeline.options import CHOICES
 
 __all__ = ["LONGEST_TEXT", "Fitted", "build_server"]
 
 LONGEST_TEXT = 1_000_000
 """Most characters of a text in one call."""
 
-_Unit = Literal[
-    "words", "tokens", "chars", "graphemes", "bytes", "cells", "utf16", "tweet", "mastodon", "sms"
-]
-_Style = Literal["auto", "news", "commit", "title", "subject", "synopsis", "plain"]
+if TYPE_CHECKING:
+    from sumfit.length.names import UnitName as _Unit
+    from sumfit.pipeline.keywords import StyleName as _Style
+else:
+    _Unit = Literal[tuple(UNITS)]
+    _Style = Literal[CHOICES["style"]]
 
 
 class Fitted(TypedDict):

@@ -9,8 +9,9 @@ from sumfit.length.budget import LengthBudget
 from sumfit.length.costs import FORBIDDEN, UnitCosts, longest_pieces, unit_costs
 from sumfit.length.presets import PRESETS, Preset, get_preset
 from sumfit.length.request import LengthRequest, expand_limits, resolve_budget
-from sumfit.length.sms import SMSInfo, sms_info
-from sumfit.length.units import UNITS, Unit, UnitLike, get_unit, measure
+from sumfit.length.unit import Unit, UnitLike
+from sumfit.length.units import UNITS, get_unit, measure
+from sumfit.length.units.sms import SMSInfo, sms_info
 
 __all__ = [
     "FORBIDDEN",

@@ -16,8 +16,9 @@ from sumfit.deadline import Check
 from sumfit.errors import BudgetError, ConflictingBudgetError
 from sumfit.length.budget import LengthBudget, whole_number
 from sumfit.length.presets import get_preset
-from sumfit.length.sms import GSM7
-from sumfit.length.units import Encoder, Unit, UnitLike, get_unit, measure
+from sumfit.length.unit import Unit, UnitLike
+from sumfit.length.units import KEYWORD_UNITS, Encoder, get_unit, measure
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.nfc import nfc
 
 __all__ = [
@@ -32,9 +33,6 @@ __all__ = [
 
 MAX_LIMIT = 1_000_000
 """Largest limit accepted, in any unit."""
-
-KEYWORD_UNITS = ("words", "tokens", "chars", "graphemes", "bytes", "cells")
-"""Units with keywords of their own, such as ``max_words``; the others go by ``unit=``."""
 
 LIMIT_KEYWORDS = (
     *(f"{mode}_{name}" for name in (*KEYWORD_UNITS, "length") for mode in ("max", "exact", "min")),
@@ -200,7 +198,7 @@ def resolve_budget(
         raise BudgetError(f"ratio_rule={ratio_rule!r} needs ratio=, for example ratio=0.25")
     keyword, minimum_keyword, is_exact = _one_specification(given, unit)
     if keyword == "ratio":
-        resolved = get_unit("words" if unit is None else unit)
+        resolved = get_unit(WORDS if unit is None else unit)
         limit = _limit_of_ratio(given["ratio"], ratio_rule, resolved, source, tokenizer, check)
     else:
         resolved, limit = _unit_and_limit(keyword, given[keyword], unit)
@@ -410,7 +408,7 @@ def _limit_of_ratio(
         raise BudgetError(f"ratio must be a number above 0 and at most 1, was {ratio!r}")
     if rule not in RATIO_RULES:
         raise BudgetError(f"ratio_rule must be one of {', '.join(RATIO_RULES)}, was {rule!r}")
-    if rule != "floor" and unit.name != "words":
+    if rule != "floor" and not unit.counts_words:
         raise ConflictingBudgetError(
             f"ratio_rule={rule!r} and unit={unit.name!r} exclude each other: "
             "the paper's rules count words"
@@ -434,11 +432,12 @@ def _overhead(unit: Unit, prefix: str, suffix: str, tokenizer: Encoder | None) -
             raise BudgetError(f"{name} must be a string, was {part!r}")
         if any("\ud800" <= character <= "\udfff" for character in part):
             raise BudgetError(f"{name}={part!r} holds half a character; UTF-8 has no place for it")
-        outside = [c for c in part if c not in GSM7] if unit.name == "sms" else []
-        if outside:
+        alphabet = unit.alphabet
+        outside = [c for c in part if c not in alphabet.characters] if alphabet else []
+        if alphabet and outside:
             raise BudgetError(
-                f"{name}={part!r} holds {outside[0]!r}, which is not in the GSM 7-bit alphabet; "
-                "replace it, or use max_length=70, unit='utf16'"
+                f"{name}={part!r} holds {outside[0]!r}, which is not in {alphabet.name}; "
+                f"{alphabet.remedy}"
             )
     if not prefix and not suffix:
         return 0

@@ -31,6 +31,7 @@ from sumfit.models.dat import DAT
 from sumfit.models.layers import Block
 from sumfit.models.onnx_blocks import BlockWriter
 from sumfit.models.onnx_graph import GraphWriter
+from sumfit.options import WORDS_PER_VERTEX
 
 __all__ = ["export_onnx"]
 
@@ -42,7 +43,7 @@ def export_onnx(
     model: DAT,
     path: str | os.PathLike[str],
     *,
-    words_per_vertex: int = 5,
+    words_per_vertex: int = WORDS_PER_VERTEX,
     pinned_ids: Sequence[int] = (),
     precision: str = "int8",
 ) -> None:

@@ -110,7 +110,7 @@ def decode_together(
         )
         if len(kept) < n_wanted <= len(one) or not task.search.has_enough(kept):
             continue  # some strings failed, or are near-doubles: a longer list may have others
-        if not task.search.is_certain(costs, task.request):
+        if not task.search.is_certain(task.request):
             kept = [without_proof(candidate) for candidate in kept]
         results[number] = kept[:n_wanted]
     return results

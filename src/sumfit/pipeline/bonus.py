@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sumfit.length.unit import Unit
+from sumfit.length.units import get_unit
 from sumfit.pipeline.options import Options
 from sumfit.runtime import ModelConfig
 
 __all__ = ["LengthBonus", "length_bonus"]
 
-_LIKE = {"mastodon": "graphemes"}  # units with the bonus of another one
 _FILL_FACTOR = 2.0  # of the bonus per unit for fill="prefer"
 _FILL_BONUS = 1.0  # nats per token that it adds where there is no bonus per unit
 
@@ -29,20 +30,22 @@ class LengthBonus(NamedTuple):
     per_unit: float
 
 
-def length_bonus(options: Options, config: ModelConfig, unit: str) -> LengthBonus:
+def length_bonus(options: Options, config: ModelConfig, unit: Unit) -> LengthBonus:
     """Choose the bonus of a search.
 
     Args:
         options: The caller's options; a bonus given there replaces both of the model's.
         config: The model's configuration.
-        unit: Name of the unit that the limit counts.
+        unit: What the limit counts; one that the model was not tuned for has the bonus of the
+            unit that it is like.
 
     Returns:
         The bonus.
     """
     if options.bonus is None and options.unit_bonus is None:
-        like = _LIKE.get(unit, unit)
-        bonus = LengthBonus(config.bonus_for(like), config.unit_bonus_for(like))
+        while unit.tuned_like and unit.name not in {*config.bonus, *config.unit_bonus}:
+            unit = get_unit(unit.tuned_like)
+        bonus = LengthBonus(config.bonus_for(unit.name), config.unit_bonus_for(unit.name))
     else:
         bonus = LengthBonus(options.bonus or 0.0, options.unit_bonus or 0.0)
     if options.fill != "prefer":

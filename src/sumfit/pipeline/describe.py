@@ -28,13 +28,22 @@ def describe(config: ModelConfig, backend: str, styles: Sequence[str] = ()) -> d
 
     Returns:
         JSON types alone: ``name``, ``version``, ``backend``, ``units`` and ``presets`` with their
-        descriptions, ``styles``, ``methods``, ``defaults`` and ``config``.
+        descriptions, ``unit_display``, ``styles``, ``methods``, ``defaults`` and ``config``.
     """
     return {
         "name": config.name,
         "version": __version__,
         "backend": backend,
         "units": {name: unit.description for name, unit in UNITS.items()},
+        "unit_display": {
+            name: {
+                "singular": unit.singular or name,
+                "plural": unit.plural or name,
+                "slider": list(unit.slider),
+                "start": unit.start,
+            }
+            for name, unit in UNITS.items()
+        },
         "presets": {name: asdict(preset) for name, preset in PRESETS.items()},
         "styles": list(styles),
         "methods": sorted(METHODS),

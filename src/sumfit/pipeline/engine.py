@@ -6,7 +6,6 @@ nor how many texts become few (`sumfit.pipeline.summarizer`).
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from sumfit.errors import (
 from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest, get_preset, resolve_budget
 from sumfit.length.units import Encoder
+from sumfit.length.units.chars import UNIT as CHARS
 from sumfit.pipeline.batched import BatchTask, can_batch, decode_together
 from sumfit.pipeline.bonus import LengthBonus, length_bonus
 from sumfit.pipeline.constraints_for_text import ConstraintCompiler, constraints_of, keeps_phrases
@@ -48,8 +48,6 @@ from sumfit.truth.names import is_ordinary
 
 __all__ = ["Engine"]
 
-_PIECES_PER_UNIT = {"tokens": 1.0, "words": 2.0}
-_PIECES_PER_CHARACTER = 1 / 3  # for every other unit: pieces hold 4 to 5 characters on average
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
 _HELD_PER_S = 400_000  # characters of a long text that are looked at, for a second of time limit
 _LEAST_HELD = 20_000
@@ -249,13 +247,12 @@ class Engine:
         Returns:
             What to ask of the backend.
         """
-        n_pieces, high, unit = 0, None, "chars"
+        n_pieces, high, unit = 0, None, CHARS
         if request is not None:
             longest = self._length(source, request)
             high = max(min(request.budget.high, longest), request.budget.low)
-            unit = request.unit_name
-            rate = _PIECES_PER_UNIT.get(unit, _PIECES_PER_CHARACTER)
-            n_pieces = math.ceil(high * rate)
+            unit = request.unit
+            n_pieces = unit.pieces_in(high)
         shape = self.model.config.architecture
         style = _style(options, request)
         told = self.model.control_ids(style=style, unit=unit, limit=high)
@@ -556,7 +553,7 @@ class Engine:
         )
 
     def _bonus(self, request: LengthRequest, options: Options) -> LengthBonus:
-        return length_bonus(options, self.model.config, request.unit_name)
+        return length_bonus(options, self.model.config, request.unit)
 
     def _is_kept(
         self,

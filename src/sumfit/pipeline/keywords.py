@@ -1,7 +1,8 @@
 """The keyword arguments of a summarizer, as types: what a checker and an editor know of a call.
 
-Owns names and types alone. Defaults and checks are `sumfit.pipeline.options`' and
-`sumfit.length.resolve_budget`'s; a test compares the names and values with theirs.
+Owns names and types alone. Defaults and checks are `sumfit.options`' and
+`sumfit.length.resolve_budget`'s. The parts between the marks are written by
+``scripts/make_keywords.py`` from the declarations.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Literal, TypedDict
 
 from sumfit.deadline import Hook
 from sumfit.length import Unit
+from sumfit.length.names import PresetName, UnitName
 from sumfit.rerank import AnyReranker
 
 __all__ = [
@@ -28,43 +30,7 @@ __all__ = [
     "UnitName",
 ]
 
-PresetName = Literal[
-    "seo-title",
-    "meta-description",
-    "tweet",
-    "mastodon",
-    "bluesky",
-    "threads",
-    "linkedin-post",
-    "linkedin-fold",
-    "youtube-title",
-    "og-title",
-    "og-description",
-    "google-ads-headline",
-    "google-ads-description",
-    "slack-header",
-    "slack-section",
-    "sms",
-    "push",
-    "git-subject",
-    "git-subject-hard",
-    "pr-title",
-    "email-subject",
-    "synopsis",
-    "app-subtitle",
-    "app-promotional-text",
-    "play-title",
-    "play-short-description",
-    "rss-title",
-    "rss-description",
-]
-"""Names of `sumfit.length.PRESETS`."""
-
-UnitName = Literal[
-    "words", "tokens", "chars", "graphemes", "bytes", "cells", "utf16", "tweet", "mastodon", "sms"
-]
-"""Names of `sumfit.length.UNITS`."""
-
+# made
 MethodName = Literal[
     "diverse",
     "greedy",
@@ -76,20 +42,26 @@ MethodName = Literal[
     "seqmap-beam",
     "seqmap-table",
 ]
+# end
 """Names of `sumfit.decoding.METHODS`."""
 
+# made
 StyleName = Literal["auto", "news", "commit", "title", "subject", "synopsis", "plain"]
+# end
 """What a model can be told to write."""
 
+# made
 InputKind = Literal[
     "auto", "plain", "html", "markdown", "wiki", "mail", "transcript", "diff", "trace"
 ]
+# end
 """Names of `sumfit.cleaning.INPUT_KINDS`."""
 
 
 class OptionKeywords(TypedDict, total=False):
     """Fields of `sumfit.Options`."""
 
+    # made
     n_best: int
     near_doubles: bool
     rerank: str | os.PathLike[str] | AnyReranker | None
@@ -125,6 +97,7 @@ class OptionKeywords(TypedDict, total=False):
     time_limit_s: float | None
     seed: int | None
     is_cancelled: Hook | None
+    # end
 
 
 class _Call(OptionKeywords, total=False):
@@ -141,6 +114,7 @@ class _Call(OptionKeywords, total=False):
 class OneKeywords(_Call, total=False):
     """Keywords of one text with one limit."""
 
+    # made
     max_words: int | None
     exact_words: int | None
     min_words: int | None
@@ -163,6 +137,7 @@ class OneKeywords(_Call, total=False):
     exact_length: int | None
     min_length: int | None
     ratio: float | None
+    # end
 
 
 class Keywords(OneKeywords, total=False):
@@ -175,6 +150,7 @@ class Keywords(OneKeywords, total=False):
 class SeveralKeywords(_Call, total=False):
     """Keywords of a call with several limits: of one text, or one for each of many."""
 
+    # made
     max_words: int | Iterable[int] | None
     exact_words: int | Iterable[int] | None
     min_words: int | Iterable[int] | None
@@ -197,6 +173,7 @@ class SeveralKeywords(_Call, total=False):
     exact_length: int | Iterable[int] | None
     min_length: int | Iterable[int] | None
     ratio: float | Iterable[float] | None
+    # end
     on_error: Literal["raise", "return"]
     batch_size: int | None
 

@@ -29,6 +29,7 @@ from sumfit.length import (
     measure,
     unit_costs,
 )
+from sumfit.length.unit import Additive
 from sumfit.length.units import Encoder
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.options import Options
@@ -63,7 +64,6 @@ _EXHAUSTIVE = frozenset({"seqmap", "pathmap"})  # a shorter list than asked for 
 _LATE_S = 0.01  # in which what the search has found by its end is still looked at
 _PROBE_CHARS = 20_000
 _LOW_PRESETS = frozenset({"git-subject", "git-subject-hard", "synopsis"})  # where many begin low
-_ADDITIVE_ON_ASCII = frozenset({"graphemes", "cells", "tweet"})
 _HALF_EMOJI = regex.compile(  # a flag is two regional indicators; a joiner joins two pictures
     r"(?<!\p{RI})(?:\p{RI}{2})*\p{RI}(?!\p{RI})|^\u200d|\u200d$"
 )
@@ -182,7 +182,7 @@ class GraphSearch:
             budget, is_lowered = _lowered(budget, budget.high - excess), True
         if not kept:
             raise self._nothing_kept(request, found, is_sure=is_all and not is_lowered)
-        if not self.is_certain(costs, request):
+        if not self.is_certain(request):
             kept = [without_proof(candidate) for candidate in kept]
         if not self._wants_distinct:
             return kept[:n_wanted]
@@ -272,7 +272,7 @@ class GraphSearch:
         for request, budget in zip(requests, spendable, strict=True):
             hypothesis = found.get(min(budget.high, max(found)))
             kept = self.verified([hypothesis] if hypothesis else [], request, longest)[0]
-            if kept and not self.is_certain(costs, request):
+            if kept and not self.is_certain(request):
                 kept = [without_proof(candidate) for candidate in kept]
             results.append(kept[0] if kept else None)
         return results
@@ -490,19 +490,18 @@ class GraphSearch:
             return cased
         return text
 
-    def is_certain(self, costs: UnitCosts, request: LengthRequest) -> bool:
+    def is_certain(self, request: LengthRequest) -> bool:
         """Return whether the sum of costs is the measured length, so that a proof holds.
 
         Args:
-            costs: Costs in the request's unit.
             request: The length request.
 
         Returns:
             The verdict.
         """
-        if costs.exact or request.unit.name == "tokens":
+        if request.unit.additive in (Additive.ALWAYS, Additive.AS_SPELLED):
             return True
-        if request.unit.name not in _ADDITIVE_ON_ASCII:
+        if request.unit.additive is Additive.NEVER:
             return False
         pieces = self.tokenizer.piece_bytes
         return all(pieces[int(word)].isascii() for word in self.dag.word_ids)

@@ -16,7 +16,7 @@ from sumfit.errors import ConfigError, ModelFormatError
 from sumfit.evaluation.rouge import rouge_items
 from sumfit.evaluation.table import Table
 from sumfit.evaluation.tuning import BonusPoint, choose_bonus, measure_bonus
-from sumfit.length import Unit, get_unit
+from sumfit.length import UNITS, Unit, get_unit
 from sumfit.models.manifest import MANIFEST, write_manifest
 from sumfit.reproduction.runs import EvaluationSet, ModelRunner
 from sumfit.rerank import GraphMBRReranker
@@ -29,7 +29,6 @@ _BONUSES = {  # nats per unit
     "chars": (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35),
     "tokens": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5),
 }
-_LIKE_CHARS = ("bytes", "graphemes", "cells", "utf16", "tweet", "mastodon", "sms")
 _WEIGHTS = (10.0, 20.0, 30.0, 50.0, 70.0, 100.0, 150.0)
 
 
@@ -149,8 +148,12 @@ def store(
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelFormatError(f"cannot read {path}: {error}") from error
     stored.update(bonus)
-    if "chars" in bonus:
-        stored.update(dict.fromkeys(_LIKE_CHARS, bonus["chars"]))
+    # Once more for every unit that is like a tuned one, directly or by another.
+    for name, unit in UNITS.items():
+        while unit.tuned_like and unit.name not in bonus:
+            unit = UNITS[unit.tuned_like]
+        if unit.name in bonus:
+            stored[name] = bonus[unit.name]
     config["unit_bonus"] = stored
     if weight is not None:
         config["mbr_weight"] = weight
@@ -197,7 +200,7 @@ def _bonus_point(
 def _measurable(runner: ModelRunner, unit: str) -> Unit:
     """The unit with a way to count it; tokens are counted by the model's tokenizer."""
     found = get_unit(unit)
-    return Unit(unit, runner.summarizer.count_tokens) if unit == "tokens" else found
+    return found if found.count else Unit(unit, runner.summarizer.count_tokens)
 
 
 def _weight_score(

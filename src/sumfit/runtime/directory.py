@@ -22,8 +22,11 @@ from sumfit.errors import (
     ModelFormatError,
     ModelNotFoundError,
 )
+from sumfit.length.unit import Unit
+from sumfit.length.units.chars import UNIT as CHARS
 from sumfit.models.config import FORMAT, SCORER_FILES, DATConfig
 from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
+from sumfit.options import WORDS_PER_VERTEX
 from sumfit.text import Tokenizer
 from sumfit.text.controls import N_CONTROLS, Controls
 from sumfit.unpacking import read_object
@@ -50,7 +53,6 @@ LEXICON = "lexicon.txt.xz"
 RERANKER = "reranker"
 """Where in its directory a model may bring a reranker."""
 
-_CHARACTERS_PER_UNIT = {"tokens": 4.2, "words": 6.0}  # about 1 for every other unit
 _PARTS = f"config.json, tokenizer.json, {LEXICON} and model.onnx or model.fp32.onnx"
 
 
@@ -81,7 +83,7 @@ class ModelConfig:
     architecture: DATConfig
     tokenizer_sha256: str
     max_source: int
-    words_per_vertex: int = 5
+    words_per_vertex: int = WORDS_PER_VERTEX
     pinned_words: int = 0
     ending: str = "eos"
     bonus: Mapping[str, float] = field(default_factory=dict)
@@ -203,13 +205,13 @@ class ModelDirectory:
         return Controls.of_tokenizer(self.tokenizer) if self.config.has_controls else None
 
     def control_ids(
-        self, *, style: str = "", unit: str = "chars", limit: int | None = None
+        self, *, style: str = "", unit: Unit = CHARS, limit: int | None = None
     ) -> tuple[int, ...]:
         """Return the control pieces that stand before a source.
 
         Args:
             style: What to tell of the style; empty for nothing.
-            unit: Name of the limit's unit.
+            unit: The limit's unit.
             limit: Longest summary, in that unit; ``None`` for any.
 
         Returns:
@@ -219,7 +221,7 @@ class ModelDirectory:
             return ()
         n_chars = None
         if limit is not None:
-            n_chars = math.ceil(limit * _CHARACTERS_PER_UNIT.get(unit, 1.0))
+            n_chars = math.ceil(limit * unit.chars_per_unit)
         return self.controls.ids(style=style, n_chars=n_chars)
 
     @property
@@ -340,7 +342,7 @@ def _read_config(file: Path) -> ModelConfig:
         architecture=architecture,
         tokenizer_sha256=_field(values, "tokenizer_sha256", str, file),
         max_source=min(_count(values, "max_source", file, default=longest), longest),
-        words_per_vertex=_count(values, "words_per_vertex", file, default=5),
+        words_per_vertex=_count(values, "words_per_vertex", file, default=WORDS_PER_VERTEX),
         pinned_words=_count(values, "pinned_words", file, default=0, least=0),
         ending=_choice(values, "ending", ("eos", "any"), file),
         **bonuses,

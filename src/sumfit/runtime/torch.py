@@ -22,7 +22,7 @@ from torch import nn
 
 from sumfit.dag import DAG
 from sumfit.decoding.device.batch import DAGBatch, DeviceCosts, fetch, read_back, seqmap_beam_batch
-from sumfit.decoding.options import Ending
+from sumfit.decoding.options import DEFAULTS, Ending
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget, longest_pieces
@@ -179,12 +179,12 @@ class TorchBackend:
         *,
         costs: DeviceCosts,
         budgets: Sequence[LengthBudget],
-        ending: Ending = "eos",
-        bonus: float = 0.0,
-        unit_bonus: float = 0.0,
-        beam_size: int = 20,
+        ending: Ending = DEFAULTS.ending,
+        bonus: float = DEFAULTS.bonus,
+        unit_bonus: float = DEFAULTS.unit_bonus,
+        beam_size: int = DEFAULTS.beam_size,
         words_per_vertex: int | None = None,
-        n_best: int = 1,
+        n_best: int = DEFAULTS.n_best,
         at_once: int | None = None,
     ) -> list[NBest | InfeasibleBudgetError]:
         """Predict graphs and search them where they are, by seqmap-beam without constraints.

@@ -152,6 +152,9 @@ def _fields(openapi: Mapping[str, Any], name: str) -> Iterator[tuple[str, str, s
         text = part.get("description", "")
         if field in required and "requestBody" not in name:
             text = f"{text} (always there)".strip()
+        default = part.get("default")
+        if default not in (None, []):
+            text = f"{text} (default `{json.dumps(default)}`)".strip()
         yield field, _kind(part), text
 
 

@@ -1,18 +1,19 @@
 """What the server accepts and answers, as strict schemas.
 
 Owns field names, types and ranges of requests and replies, but for those of OpenAI's protocol
-(`sumfit.serving.chat_schemas`). Does not own what a length option means (`sumfit.length`) nor the
-defaults: a field that a request leaves out is not passed on, so
-the library's own default holds.
+(`sumfit.serving.chat_schemas`). Does not own what a length option means (`sumfit.length`), nor the
+options and their defaults (`sumfit.options`): a field that a request leaves out is not passed on.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
-from sumfit.pipeline.options import Options as LibraryOptions
+from sumfit.length.units import KEYWORD_UNITS, UNITS
+from sumfit.options import OPTIONS, Option
+from sumfit.pipeline.options import CHOICES
 from sumfit.rerank import RERANKERS
 
 __all__ = [
@@ -34,22 +35,14 @@ Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Counts = Annotated[list[Count], Field(fail_fast=True)]
 Limit = Count | Counts  # a list: one per text, or for a single text one summary per limit
 Phrases = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=64)]
-InputKind = Literal[
-    "auto", "plain", "html", "markdown", "wiki", "mail", "transcript", "diff", "trace"
-]
-Style = Literal["auto", "news", "commit", "title", "subject", "synopsis", "plain"]
 Name = Annotated[str, Field(max_length=64)]  # the library knows which names there are
 if TYPE_CHECKING:
     RerankerName = str
 else:
     RerankerName = Literal[tuple(RERANKERS)]  # no directories: these are the server's
 
-_DEFAULT: Any = LibraryOptions()
-
 LENGTH_FIELDS = tuple(
-    f"{mode}_{what}"
-    for mode in ("max", "min", "exact")
-    for what in ("words", "tokens", "chars", "graphemes", "bytes", "cells", "length")
+    f"{mode}_{what}" for mode in ("max", "min", "exact") for what in (*KEYWORD_UNITS, "length")
 )
 
 
@@ -59,100 +52,93 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Options(Strict):
-    """Every option of a summary, apart from the texts."""
+def _length_fields() -> dict[str, Any]:
+    """Fields that say how long, from the units."""
+    counted = {name: UNITS[name].plural or name for name in KEYWORD_UNITS}
+    counted["length"] = "of `unit`"
+    modes = {"max": "at most so many", "min": "at least so many", "exact": "exactly so many"}
+    limits = {
+        f"{mode}_{name}": (Limit | None, Field(None, description=f"{words} {many}"))
+        for mode, words in modes.items()
+        for name, many in counted.items()
+    }
+    return limits | {
+        "unit": (
+            Name | None,
+            Field(None, description="unit of max_length, min_length, exact_length"),
+        ),
+        "ratio": (
+            float | None,
+            Field(None, gt=0, le=1, description="limit as a share of the source"),
+        ),
+        "ratio_rule": (
+            Name | None,
+            Field(None, description="how a ratio is rounded: floor, paper-dat ..."),
+        ),
+        "preset": (Name | None, Field(None, description="a named slot, see GET /v1/model")),
+        "reserve": (Count | None, Field(None, description="room to leave free, in the unit")),
+        "prefix": (
+            str | None,
+            Field(None, max_length=1000, description="text before, counted"),
+        ),
+        "suffix": (
+            str | None,
+            Field(None, max_length=1000, description="text after, counted"),
+        ),
+    }
 
-    max_words: Limit | None = Field(None, description="at most so many words")
-    max_tokens: Limit | None = Field(None, description="at most so many vocabulary pieces")
-    max_chars: Limit | None = Field(None, description="at most so many characters")
-    max_graphemes: Limit | None = Field(None, description="at most so many graphemes")
-    max_bytes: Limit | None = Field(None, description="at most so many bytes of UTF-8")
-    max_cells: Limit | None = Field(None, description="at most so many terminal columns")
-    max_length: Limit | None = Field(None, description="at most so many of `unit`")
-    min_words: Limit | None = Field(None, description="at least so many words")
-    min_tokens: Limit | None = Field(None, description="at least so many vocabulary pieces")
-    min_chars: Limit | None = Field(None, description="at least so many characters")
-    min_graphemes: Limit | None = Field(None, description="at least so many graphemes")
-    min_bytes: Limit | None = Field(None, description="at least so many bytes of UTF-8")
-    min_cells: Limit | None = Field(None, description="at least so many terminal columns")
-    min_length: Limit | None = Field(None, description="at least so many of `unit`")
-    exact_words: Limit | None = Field(None, description="exactly so many words")
-    exact_tokens: Limit | None = Field(None, description="exactly so many vocabulary pieces")
-    exact_chars: Limit | None = Field(None, description="exactly so many characters")
-    exact_graphemes: Limit | None = Field(None, description="exactly so many graphemes")
-    exact_bytes: Limit | None = Field(None, description="exactly so many bytes of UTF-8")
-    exact_cells: Limit | None = Field(None, description="exactly so many terminal columns")
-    exact_length: Limit | None = Field(None, description="exactly so many of `unit`")
-    unit: Name | None = Field(None, description="unit of max_length, min_length, exact_length")
-    ratio: float | None = Field(None, gt=0, le=1, description="limit as a share of the source")
-    ratio_rule: Name | None = Field(
-        None, description="how a ratio is rounded: floor, paper-dat ..."
-    )
-    preset: Name | None = Field(None, description="a named slot, see GET /v1/model")
-    reserve: Count | None = Field(None, description="room to leave free, in the unit")
-    prefix: str | None = Field(None, max_length=1000, description="text before, counted")
-    suffix: str | None = Field(None, max_length=1000, description="text after, counted")
-    n_best: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        None, description="candidates to return; the others are in `alternatives`"
-    )
-    near_doubles: bool | None = Field(
-        None, description="allow alternatives that are near-doubles: a word more, or other endings"
-    )
-    rerank: RerankerName | None = Field(
-        _DEFAULT.rerank,
-        description="what chooses among the candidates: "
-        + ", ".join(f"`{name}` ({row.about})" for name, row in RERANKERS.items()),
-    )
-    style: Style | None = Field(
-        _DEFAULT.style,
-        description="what is written; `auto` is the preset's style, else the text's",
-    )
-    faithful: bool | None = Field(
-        None, description="of the candidates, one that says only what the source says, by rules"
-    )
-    method: Name | None = Field(None, description="decoder, see GET /v1/model")
-    ending: Literal["eos", "any"] | None = Field(None, description="how an end is scored")
-    fill: Literal["natural", "prefer"] | None = Field(
-        None, description="`prefer` uses more of the slot"
-    )
-    constraints: bool | None = Field(None, description="keep the constraints below (default true)")
-    repeat_words: bool | None = Field(None, description="allow a content word twice")
-    repeat_adjacent: bool | None = Field(None, description="allow a word to follow itself")
-    no_repeat_ngram: Annotated[int, Field(ge=1, le=100)] | None = Field(
-        None, description="allow no sequence of so many words twice"
-    )
-    whole_words: bool | None = Field(None, description="only words of the source or of the lexicon")
-    dangling_end: bool | None = Field(None, description="allow an end that needs another word")
-    final_stop: bool | None = Field(None, description="allow a full stop at the end")
-    banned: Phrases | None = Field(None, description="words or phrases never used")
-    required: Phrases | None = Field(None, description="words or phrases always used")
-    source_numbers_only: bool | None = Field(None, description="only numbers that the source has")
-    source_names_only: bool | None = Field(None, description="only names that the source has")
-    capitalization: Literal["sentence", "title", "source"] | None = Field(
-        None, description="capital letters; `source` changes none (default: as the text begins)"
-    )
-    on_infeasible: Literal["error", "cut"] | None = Field(
-        None, description="`cut`: cut the source where nothing fits"
-    )
-    keep_short: bool | None = Field(
-        None, description="return a source that already fits as it is (default true)"
-    )
-    clean: bool | None = Field(
-        None, description="take out markup, quoted mail, time stamps and the like (default true)"
-    )
-    strict: bool | None = Field(
-        None, description="refuse a text in a language that the model does not write"
-    )
-    long: Literal["select", "lead"] | None = Field(
-        None, description="of a long text read what says most (default), or the beginning"
-    )
-    input_kind: InputKind | None = Field(
-        None, description="what the text is, where that is known (default `auto`)"
-    )
-    profile: Literal["natural", "gigaword"] | None = Field(None, description="form of the text")
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        None, description="of the sampling decoders"
-    )
+
+def _option_fields() -> dict[str, Any]:
+    """Fields of the options that a request may have, from their declarations."""
+    fields: dict[str, Any] = {}
+    for declared in OPTIONS.values():
+        if declared.is_served:
+            default = declared.default
+            shown = list(default) if isinstance(default, tuple) else default
+            told = Field(shown, description=_said_of(declared))
+            fields[declared.name] = (_kind_of(declared) | None, told)
+    return fields
+
+
+def _said_of(declared: Option) -> str:
+    if declared.name == "rerank":
+        known = ", ".join(f"`{name}` ({row.about})" for name, row in RERANKERS.items())
+        return f"what chooses among the candidates: {known}"
+    said = declared.help[0].lower() + declared.help[1:].removesuffix(".")
+    return f"{said}, see GET /v1/model" if declared.registry else said
+
+
+def _kind_of(declared: Option) -> Any:
+    """The type of a field, with its range."""
+    if declared.name == "rerank":
+        return RerankerName
+    if declared.registry:
+        return Name
+    if declared.name in CHOICES:
+        literal: Any = Literal
+        return literal[tuple(name for name in CHOICES[declared.name] if name is not None)]
+    if declared.kind is tuple:
+        return Phrases
+    bounds: dict[str, Any] = {
+        "ge": declared.at_least,
+        "le": declared.served_at_most or declared.at_most,
+        "gt": declared.above,
+    }
+    annotated: Any = Annotated
+    return annotated[declared.kind, Field(**bounds)]
+
+
+if TYPE_CHECKING:
+
+    class _Declared(Strict):
+        n_best: int | None
+
+else:
+    _Declared = create_model("_Declared", __base__=Strict, **_length_fields(), **_option_fields())
+
+
+class Options(_Declared):
+    """Every option of a summary, apart from the texts."""
 
 
 class SummarizeRequest(Options):
@@ -321,6 +307,15 @@ class GraphReply(BaseModel):
     summary: SummaryReply
 
 
+class UnitDisplay(BaseModel):
+    """How a page shows a unit."""
+
+    singular: str = Field(description="what one is called")
+    plural: str = Field(description="what several are called")
+    slider: list[int] = Field(description="least and most that a slider offers as a limit")
+    start: int = Field(description="the limit to begin with")
+
+
 class ModelReply(BaseModel):
     """The model being served and what it can do."""
 
@@ -328,6 +323,9 @@ class ModelReply(BaseModel):
     version: str = Field(description="version of sumfit")
     backend: str
     units: dict[str, str] = Field(description="names and what they count")
+    unit_display: dict[str, UnitDisplay] = Field(
+        default_factory=dict, description="how a page shows each unit"
+    )
     presets: dict[str, dict[str, Any]] = Field(description="named slots: unit and limit")
     styles: list[str] = Field(description="styles that the model can be told; empty for none")
     methods: list[str]

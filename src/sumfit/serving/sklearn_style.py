@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sumfit.errors import ConfigError, InputError
+from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline import Summarizer
 
 __all__ = ["SummaryTransformer"]
@@ -191,8 +192,7 @@ class SummaryTransformer:
         )
 
     def _keywords(self) -> dict[str, Any]:
-        names = "max_words max_chars max_bytes max_tokens max_graphemes max_cells preset ratio"
-        given = {name: getattr(self, name) for name in names.split()}
+        given = {name: value for name, value in self.get_params().items() if name in LIMIT_KEYWORDS}
         return {name: value for name, value in given.items() if value is not None} | dict(
             self.options or {}
         )

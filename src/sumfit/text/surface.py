@@ -12,7 +12,7 @@ from functools import cached_property
 
 import regex
 
-from sumfit.length.units import clusters
+from sumfit.length.units.graphemes import clusters
 from sumfit.text.endings import CLITICS, ELISIONS
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.scripts import UNSPACED

@@ -24,6 +24,7 @@ from sumfit.models.dat import DAT
 from sumfit.models.export import export_onnx
 from sumfit.models.export_scorer import export_scorer
 from sumfit.models.manifest import write_manifest
+from sumfit.options import WORDS_PER_VERTEX
 from sumfit.runtime import LEXICON, RERANKER
 from sumfit.text import Tokenizer
 from sumfit.training.checkpoints import write_atomically
@@ -105,7 +106,7 @@ def export_model(
     if not (checkpoint / "tokenizer.json").is_file():
         raise ModelFormatError(f"{checkpoint} holds no tokenizer.json; give a checkpoint")
     if words_per_vertex is None:
-        words_per_vertex = int(fields.get("words_per_vertex", 5))
+        words_per_vertex = int(fields.get("words_per_vertex", WORDS_PER_VERTEX))
     if pinned_words is None:
         pinned_words = int(fields.get("pinned_words", _PINNED_WORDS))
     pinned_ids = longest_pieces(Tokenizer.from_file(checkpoint / "tokenizer.json"), pinned_words)

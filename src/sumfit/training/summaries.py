@@ -15,13 +15,13 @@ from sumfit.data.batching import Batch
 from sumfit.decoding import decode
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.length import LengthBudget, unit_costs
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.models.dat import DAT
+from sumfit.options import WORDS_PER_VERTEX
 from sumfit.runtime.graph import fold
 from sumfit.text import Tokenizer
 
 __all__ = ["summarize"]
-
-_WORDS_PER_VERTEX = 5
 
 
 def summarize(model: DAT, batch: Batch, tokenizer: Tokenizer, budgets: Sequence[int]) -> list[str]:
@@ -36,7 +36,7 @@ def summarize(model: DAT, batch: Batch, tokenizer: Tokenizer, budgets: Sequence[
     Returns:
         One summary for each; empty where the budget cannot be met at all.
     """
-    costs = unit_costs(tokenizer, "words")
+    costs = unit_costs(tokenizer, WORDS)
     summaries = []
     for dag, n_words in zip(_graphs(model, batch), budgets, strict=True):
         summaries.append("")
@@ -62,7 +62,7 @@ def _graphs(model: DAT, batch: Batch) -> Iterator[DAG]:
     mask = torch.from_numpy(batch.vertex_mask).to(device)
     with torch.no_grad():
         word_logp, link_logp = model(source_ids, mask)
-        top_logp, top_ids = word_logp.float().topk(_WORDS_PER_VERTEX, dim=-1)
+        top_logp, top_ids = word_logp.float().topk(WORDS_PER_VERTEX, dim=-1)
     for row, n_vertices in enumerate(batch.n_vertices.tolist()):
         kept = top_ids[row, :n_vertices]
         words = word_logp[row, :n_vertices].float().index_select(1, kept.flatten())

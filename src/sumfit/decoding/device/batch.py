@@ -18,7 +18,7 @@ from sumfit.decoding.device.beam import seqmap_beam_batch
 from sumfit.decoding.device.graphs import BatchResult, DAGBatch, DeviceCosts
 from sumfit.decoding.device.pathmap import path_map_batch
 from sumfit.decoding.methods.seqmap import seqmap
-from sumfit.decoding.options import DecodeOptions, Ending
+from sumfit.decoding.options import DEFAULTS, DecodeOptions, Ending
 from sumfit.decoding.problem import keep_best_words
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
@@ -44,12 +44,12 @@ def decode_batch(
     budget: LengthBudget | Sequence[LengthBudget],
     method: str = "seqmap-beam",
     first_cost: npt.ArrayLike | None = None,
-    ending: Ending = "eos",
-    bonus: float = 0.0,
-    unit_bonus: float = 0.0,
-    beam_size: int = 20,
-    words_per_vertex: int | None = 5,
-    n_best: int = 1,
+    ending: Ending = DEFAULTS.ending,
+    bonus: float = DEFAULTS.bonus,
+    unit_bonus: float = DEFAULTS.unit_bonus,
+    beam_size: int = DEFAULTS.beam_size,
+    words_per_vertex: int | None = DEFAULTS.words_per_vertex,
+    n_best: int = DEFAULTS.n_best,
     certify: bool = False,
     device: str | torch.device = "cpu",
 ) -> list[NBest | InfeasibleBudgetError]:

@@ -23,7 +23,7 @@ from sumfit.decoding.device.graphs import (
     batch_marginals,
     margin_of,
 )
-from sumfit.decoding.options import Ending, is_any_ending
+from sumfit.decoding.options import DEFAULTS, Ending, is_any_ending
 
 __all__ = ["seqmap_beam_batch"]
 
@@ -34,11 +34,11 @@ _ROUNDS = 4  # rounds of a self-referring layer between two looks at whether it 
 def seqmap_beam_batch(
     batch: DAGBatch,
     *,
-    ending: Ending = "eos",
-    bonus: float = 0.0,
-    unit_bonus: float = 0.0,
-    beam_size: int = 20,
-    n_best: int = 1,
+    ending: Ending = DEFAULTS.ending,
+    bonus: float = DEFAULTS.bonus,
+    unit_bonus: float = DEFAULTS.unit_bonus,
+    beam_size: int = DEFAULTS.beam_size,
+    n_best: int = DEFAULTS.n_best,
 ) -> BatchResult:
     """Search prefixes of all graphs at once, ranked by the bound (Eq. A8-A10).
 

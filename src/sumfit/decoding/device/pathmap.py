@@ -11,14 +11,18 @@ import torch
 from torch import Tensor
 
 from sumfit.decoding.device.graphs import BatchResult, DAGBatch, batch_marginals
-from sumfit.decoding.options import Ending, is_any_ending
+from sumfit.decoding.options import DEFAULTS, Ending, is_any_ending
 
 __all__ = ["path_map_batch"]
 
 
 @torch.no_grad()
 def path_map_batch(
-    batch: DAGBatch, *, ending: Ending = "eos", bonus: float = 0.0, unit_bonus: float = 0.0
+    batch: DAGBatch,
+    *,
+    ending: Ending = DEFAULTS.ending,
+    bonus: float = DEFAULTS.bonus,
+    unit_bonus: float = DEFAULTS.unit_bonus,
 ) -> BatchResult:
     """Find the best path of all graphs at once (Eq. A5), vertex by vertex.
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sumfit.decoding.costs import check_room, most_spent
 from sumfit.decoding.kernels.ctc import best_alignment, string_log_prob
 from sumfit.decoding.kernels.ctc_beam import prefix_beam
-from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.options import DEFAULTS, DecodeOptions
 from sumfit.errors import BudgetError, ConfigError, GraphError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
@@ -40,10 +40,10 @@ def ctc_decode(
     budget: LengthBudget,
     first_cost: npt.ArrayLike | None = None,
     method: str = "alignment",
-    bonus: float = 0.0,
-    beam_size: int = 20,
+    bonus: float = DEFAULTS.bonus,
+    beam_size: int = DEFAULTS.beam_size,
     labels_per_frame: int | None = None,
-    n_best: int = 1,
+    n_best: int = DEFAULTS.n_best,
 ) -> NBest:
     """Find strings of a CTC output whose total cost lies in the budget.
 

@@ -4,13 +4,14 @@
 // each change of text, limit, unit, slot or wording makes another one, and what answers the old one is
 // dimmed, and loses Copy, marks, previews and graph, until the new answer is there.
 import { ask, isAbort, ServerProblem } from "./api.js";
-import { RANGES, slotGroups, slotTitle, START, wordingFor } from "./choices.js";
+import { slotGroups, slotTitle, wordingFor } from "./choices.js";
 import { SideBySide } from "./compare.js";
 import { GraphView } from "./graph.js";
 import { SAMPLES } from "./samples.js";
 import { drawSlot, hasPreview } from "./slots.js";
+import { sliderOf, startOf, unitName, useUnits } from "./units.js";
 import {
-  badgesOf, certificateOf, counter, doubtsOf, limitRule, numbersOf, orderOf, problemOf, unitName, waitOf,
+  badgesOf, certificateOf, counter, doubtsOf, limitRule, numbersOf, orderOf, problemOf, waitOf,
 } from "./wording.js";
 
 const SETTLE_MS = 180;
@@ -237,7 +238,7 @@ async function fetchGraph(body, summary, signal) {
 // --- choosing --------------------------------------------------------------------------------------------
 
 function setLimit(value) {
-  const [low, high] = RANGES[unit()] ?? [1, 300];
+  const [low, high] = sliderOf(unit());
   state.limit = value;
   ui.limit.min = Math.min(low, value);
   ui.limit.max = Math.max(high, value);
@@ -329,7 +330,7 @@ function listen() {
   ui.limitNumber.addEventListener("input", onLimitNumber);
   ui.limitNumber.addEventListener("blur", () => setLimit(state.limit));
   ui.unit.addEventListener("change", () => {
-    setLimit(START[unit()] ?? 60);
+    setLimit(startOf(unit()));
     leaveSlot();
     update({ now: true });
   });
@@ -377,6 +378,7 @@ function option(name) {
 async function loadModel() {
   const model = await askAndWait("v1/model");
   state.slots = model.presets;
+  useUnits(model.unit_display);
   ui.unit.replaceChildren(...Object.keys(model.units).map((name) => new Option(unitName(name), name)));
   ui.unit.value = "chars";
   ui.style.replaceChildren(ui.style.options[0],
@@ -391,7 +393,7 @@ async function loadModel() {
   ui.limitNumber.max = Math.max(LEAST_MAXIMUM, ...Object.values(model.presets).map((slot) => slot.limit));
   ui.modelName.textContent = `Model: ${model.name}, sumfit ${model.version}.`;
   sideBySide.offer(model.presets);
-  setLimit(START.chars);
+  setLimit(startOf(unit()));
   state.isReady = true;
 }
 

@@ -1,12 +1,5 @@
-// Slots and limits that the page offers, beyond what the server says of its presets.
+// Slots that the page offers, beyond what the server says of its presets.
 
-export const RANGES = {
-  words: [1, 40], chars: [10, 300], bytes: [10, 300], utf16: [10, 300], graphemes: [10, 300], cells: [10, 160],
-  tokens: [2, 80], tweet: [20, 280], mastodon: [20, 500], sms: [20, 160],
-};
-export const START = {
-  words: 10, chars: 60, bytes: 60, utf16: 60, graphemes: 60, cells: 60, tokens: 16, tweet: 280, mastodon: 500, sms: 160,
-};
 export const SIDE_BY_SIDE = ["seo-title", "push", "git-subject", "tweet"]; // until the reader chooses others
 const LOW = ["git-subject", "git-subject-hard", "synopsis"]; // where many texts begin in lower case
 const GROUPS = {

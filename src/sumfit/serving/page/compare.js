@@ -2,7 +2,8 @@
 import { isAbort } from "./api.js";
 import { SIDE_BY_SIDE, slotGroups, slotTitle, wordingFor } from "./choices.js";
 import { drawSlot } from "./slots.js";
-import { counter, isProved, problemOf, unitName } from "./wording.js";
+import { unitName } from "./units.js";
+import { counter, isProved, problemOf } from "./wording.js";
 
 const KEPT = "sumfit-slots";
 

@@ -1,22 +1,6 @@
 // What a summary's numbers mean, in plain words. Pure functions, no page.
 
-const UNIT_WORDS = {
-  words: ["word", "words"],
-  chars: ["character", "characters"],
-  bytes: ["byte", "bytes"],
-  graphemes: ["visible character", "visible characters"],
-  cells: ["terminal column", "terminal columns"],
-  tokens: ["token", "tokens"],
-  tweet: ["X character", "X characters"],
-  mastodon: ["Mastodon character", "Mastodon characters"],
-  utf16: ["UTF-16 unit", "UTF-16 units"],
-  sms: ["message septet", "message septets"],
-};
-
-export function unitName(unit, count = 2) {
-  const names = UNIT_WORDS[unit];
-  return names ? names[count === 1 ? 0 : 1] : unit;
-}
+import { unitName } from "./units.js";
 
 export function counter(summary) {
   return `${summary.length} of ${summary.limit} ${unitName(summary.unit, summary.limit)}`;

@@ -16,10 +16,13 @@ from sumfit.config import build
 from sumfit.data.folds import Fold
 from sumfit.decoding import METHODS
 from sumfit.errors import ConfigError, ModelFormatError, ModelNotFoundError
+from sumfit.length import UNITS, Unit
+from sumfit.length.units.words import UNIT as WORDS
+from sumfit.options import WORDS_PER_VERTEX, default_of
 from sumfit.runtime.directory import DEFAULT_MODEL
 from sumfit.training.start import start_directory
 
-__all__ = ["NbestSpec", "build_spec", "interval", "was_trained_on", "with_texts"]
+__all__ = ["LIMITS", "NbestSpec", "build_spec", "interval", "was_trained_on", "with_texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,8 @@ class NbestSpec:
     method: str = "seqmap"
     n_best: int = 20
     after_best: int = 0
-    beam_size: int = 20
-    words_per_vertex: int = 5
+    beam_size: int = default_of("beam_size")
+    words_per_vertex: int = WORDS_PER_VERTEX
     constraints: bool = True
     lexicon: str = ""
     ending: str = ""
@@ -91,7 +94,7 @@ class NbestSpec:
     def __post_init__(self) -> None:
         problems = []
         Fold.parse(self.fold)
-        given = [name for name in ("ratio", "words", "chars") if getattr(self, name)]
+        given = [name for name in LIMITS if getattr(self, name)]
         if self.model and len(given) != 1:
             problems.append(
                 f"exactly one of ratio, words and chars must be given, were {given or 'none'}"
@@ -120,20 +123,25 @@ class NbestSpec:
             raise ConfigError("\n".join(problems))
 
     @property
-    def unit(self) -> str:
-        """``"words"`` or ``"chars"``."""
-        return "chars" if self.chars else "words"
+    def unit(self) -> Unit:
+        """What the limit counts; of a ratio, words."""
+        return next((UNITS[name] for name in _UNITS if getattr(self, name)), WORDS)
 
     @property
     def is_exact(self) -> bool:
         """Whether lengths are exact: words only."""
-        return self.exact and self.unit == "words"
+        return self.exact and self.unit.counts_words
 
     def settings(self) -> dict[str, Any]:
         """What the lists of given texts depend on, beside the model."""
         left_out = ("lists", "model", "corpus", "data", "allow_seen", "lexicon")
         values = dataclasses.asdict(self)
         return {name: value for name, value in values.items() if name not in left_out}
+
+
+_UNITS = tuple(field.name for field in dataclasses.fields(NbestSpec) if field.name in UNITS)
+LIMITS = ("ratio", *_UNITS)
+"""Settings that say how long, of which one is given."""
 
 
 def build_spec(values: Mapping[str, Any]) -> NbestSpec:
@@ -175,9 +183,7 @@ def with_texts(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     return {
         name: str(value)
-        if name in ("ratio", "words", "chars")
-        and isinstance(value, int | float)
-        and not isinstance(value, bool)
+        if name in LIMITS and isinstance(value, int | float) and not isinstance(value, bool)
         else value
         for name, value in values.items()
     }

@@ -19,7 +19,7 @@ from sumfit.errors import ConfigError, IncompatibleModelError
 from sumfit.length import resolve_budget
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.text import get_profile, normalize
-from sumfit.training.nbest.spec import NbestSpec, interval
+from sumfit.training.nbest.spec import LIMITS, NbestSpec, interval
 from sumfit.training.nbest.worker import Item
 
 __all__ = ["Texts"]
@@ -96,7 +96,7 @@ class Texts:
 
     def _limit(self, place: int, text: str) -> int:
         spec = self._spec
-        name = next(name for name in ("ratio", "words", "chars") if getattr(spec, name))
+        name = next(name for name in LIMITS if getattr(spec, name))
         low, high = interval(name, getattr(spec, name))
         drawn = float(np.random.default_rng((spec.seed, 3, place)).random())
         if name != "ratio":

@@ -19,7 +19,7 @@ from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.errors import SumfitError
 from sumfit.hypothesis import Candidate
-from sumfit.length import LengthRequest, resolve_budget
+from sumfit.length import LengthRequest, measure, resolve_budget
 from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints_for_text import ConstraintCompiler
 from sumfit.pipeline.options import Options
@@ -126,7 +126,7 @@ def request_of(spec: NbestSpec, limit: int) -> LengthRequest:
     Returns:
         The request.
     """
-    keyword = "exact_words" if spec.is_exact else f"max_{spec.unit}"
+    keyword = f"{'exact' if spec.is_exact else 'max'}_{spec.unit}"
     keywords: dict[str, Any] = {keyword: limit}
     return resolve_budget(**keywords)
 
@@ -252,9 +252,10 @@ def graph_request(model: ModelDirectory, spec: NbestSpec, item: Item) -> GraphRe
     Returns:
         What to ask of a backend.
     """
-    n_pieces = 2 * item.limit if spec.unit == "words" else -(-item.limit // 3)
-    limit = min(item.limit, len(item.text)) if spec.unit == "chars" else item.limit
-    ids = (*model.control_ids(unit=spec.unit, limit=limit), *item.source_ids)
+    unit = spec.unit
+    n_pieces = unit.pieces_in(item.limit)
+    limit = item.limit if unit.counts_words else min(item.limit, measure(item.text, unit))
+    ids = (*model.control_ids(unit=unit, limit=limit), *item.source_ids)
     n_source = len(ids)
     least = min(n_pieces, 2 * n_source) + 2
     n_vertices = model.config.architecture.n_vertices(n_source, at_least=least)

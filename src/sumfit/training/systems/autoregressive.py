@@ -11,6 +11,7 @@ from sumfit.baselines.beam_search import beam_search
 from sumfit.data.batching import Batch
 from sumfit.evaluation.baselines import cut_at_words
 from sumfit.length import unit_costs
+from sumfit.length.units.words import UNIT as WORDS
 from sumfit.losses.autoregressive import next_word_loss
 from sumfit.losses.objective import LossOutput
 from sumfit.models.autoregressive import Autoregressive, LengthInformed
@@ -98,7 +99,7 @@ class LenInfoSystem(ATSystem):
         """
         network = super().build(config, tokenizer)
         assert isinstance(network, LengthInformed)
-        costs = unit_costs(tokenizer, "words")
+        costs = unit_costs(tokenizer, WORDS)
         network.set_word_costs(costs.cost, costs.first_cost)
         return network
 

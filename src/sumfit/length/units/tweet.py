@@ -1,8 +1,10 @@
 """Weighted length of a post on X (Twitter), by the rules that twitter-text 3 documents.
 
-Owns `tweet_weight`, `weight_of_character` and `find_links`. A character weighs 1 in four ranges
-(most alphabetic scripts and general punctuation) and 2 elsewhere; an emoji, however many code
-points it has, weighs 2; a link weighs 23, with or without ``https://``.
+Owns the unit, `tweet_weight`, `weight_of_character` and `find_links`. A character weighs 1 in four
+ranges (most alphabetic scripts and general punctuation) and 2 elsewhere; an emoji, however many
+code points it has, weighs 2; a link weighs 23, with or without ``https://``.
+
+The sum of costs is never below the weight, links without a scheme apart.
 """
 
 from __future__ import annotations
@@ -13,7 +15,11 @@ from importlib import resources
 
 import regex
 
-__all__ = ["LINK_WEIGHT", "find_links", "tweet_weight", "weight_of_character"]
+from sumfit.length.pieces import PerCharacter
+from sumfit.length.unit import Additive, Unit
+from sumfit.parts import cut_at_spaces
+
+__all__ = ["LINK_WEIGHT", "UNIT", "find_links", "tweet_weight", "weight_of_character"]
 
 LINK_WEIGHT = 23
 _LIGHT = ((0, 4351), (8192, 8205), (8208, 8223), (8242, 8247))
@@ -253,3 +259,19 @@ def _plain_weight(text: str) -> int:
     n_emoji: int
     rest, n_emoji = _EMOJI.subn("", text)
     return 2 * n_emoji + len(rest) + sum(map(len, _HEAVY.findall(rest)))
+
+
+UNIT = Unit(
+    "tweet",
+    tweet_weight,
+    description="weighted characters of a post on X",
+    parts=cut_at_spaces,
+    cost=PerCharacter(weight_of_character, three=2, four=2),
+    additive=Additive.ON_ASCII,
+    tuned_like="chars",
+    singular="X character",
+    plural="X characters",
+    slider=(20, 280),
+    start=280,
+    order=80,
+)

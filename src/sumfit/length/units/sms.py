@@ -1,6 +1,8 @@
 """Text messages: the GSM 7-bit alphabet, septets, encodings and segments (3GPP TS 23.038, 23.040).
 
-Owns `sms_septets`, the unit ``sms``, and `sms_info`, what a gateway will bill.
+Owns the unit, `sms_septets`, and `sms_info`, what a gateway will bill. The sum of costs is the
+septets, where a piece outside the alphabet is forbidden, since it would more than double the cost
+of all others.
 """
 
 from __future__ import annotations
@@ -8,7 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["GSM7", "SMSInfo", "sms_info", "sms_septets"]
+from sumfit.length.pieces import FORBIDDEN, PerCharacter
+from sumfit.length.unit import Alphabet, Unit
+
+__all__ = ["GSM7", "UNIT", "SMSInfo", "sms_info", "sms_septets"]
 
 _BASIC = (
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?"
@@ -80,3 +85,24 @@ def _packed(sizes: list[int], capacity: int) -> int:
             segments, used = segments + 1, 0
         used += size
     return segments
+
+
+def _cost(character: str) -> int:
+    return GSM7.get(character, FORBIDDEN)
+
+
+UNIT = Unit(
+    "sms",
+    sms_septets,
+    description="7-bit places of a text message's payload",
+    cost=PerCharacter(_cost, FORBIDDEN, FORBIDDEN, FORBIDDEN),
+    alphabet=Alphabet(
+        "the GSM 7-bit alphabet", GSM7, "replace it, or use max_length=70, unit='utf16'"
+    ),
+    tuned_like="chars",
+    singular="message septet",
+    plural="message septets",
+    slider=(20, 160),
+    start=160,
+    order=100,
+)
