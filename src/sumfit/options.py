@@ -217,9 +217,11 @@ class SummaryOptions:
         _RULES,
         details="Headlines, titles and subjects have none.",
     )
-    banned: tuple[str, ...] = option((), "Phrase not to use.", _WORDS, flag="--ban", metavar="TEXT")
+    banned: tuple[str, ...] = option(
+        (), "Words or phrases that may not occur.", _WORDS, flag="--ban", metavar="TEXT"
+    )
     required: tuple[str, ...] = option(
-        (), "Phrase to use.", _WORDS, flag="--require", metavar="TEXT"
+        (), "Words or phrases that must occur.", _WORDS, flag="--require", metavar="TEXT"
     )
     source_numbers_only: bool = option(
         True, "Only numbers of the source.", _TRUE, details="In digits or words."
