@@ -53,7 +53,7 @@ def row(one: Option) -> str:
         Markdown.
     """
     meaning = f"{help_of(one)} {one.details}".strip().replace("``", "`").replace("|", "/")
-    flag = f"`{one.flag or '--' + one.name.replace('_', '-')}`" if one.is_flag else "no"
+    flag = f"`{one.long_flag}`" if one.is_flag else "no"
     default = list(one.default) if isinstance(one.default, tuple) else one.default
     shown = "" if default is None else f"`{json.dumps(default)}`"
     return f"| `{one.name}` | {values(one)} | {shown} | {flag} | {served(one)} | {meaning} |"

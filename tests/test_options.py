@@ -79,7 +79,7 @@ def test_the_command_line_has_every_option_once(command: str) -> None:
         if not one.is_flag:
             assert name not in found
             continue
-        flag = one.flag or f"--{name.replace('_', '-')}"
+        flag = one.long_flag
         assert found[name].opts == [flag]
         assert found[name].default in (None, [], ())  # left out: the library's holds
         off = [f"--no-{flag[2:]}"] if one.kind is bool else []

@@ -89,6 +89,11 @@ class Option:
     kind: type = object
     is_optional: bool = False
 
+    @property
+    def long_flag(self) -> str:
+        """Its flag of the command line."""
+        return self.flag or f"--{self.name.replace('_', '-')}"
+
 
 def option(default: Any, help: str, group: str = _CHOICE, **declared: Any) -> Any:
     """Declare a field of a dataclass to be an option.

@@ -155,8 +155,8 @@ def test_show_config_says_which_source_won(
         f"settings  {file}",
         f"max-chars  not used: the command line has a limit ({file})",
         "max-words  8  (command line)",
-        "style  news  (sumfit.toml)",
         "n-best  2  (command line; sumfit.toml: 3)",
+        "style  news  (sumfit.toml)",
     ]
     assert "  (environment)" in result.out  # of SUMFIT_MODEL
     assert sumfit("--show-config", "--config", "none").out.startswith("settings  no file\n")

@@ -99,7 +99,7 @@ def _declared(one: Option) -> Any:
         said = f"{said.rstrip('.')}; repeatable."
     if one.default is True:
         said = f"{said.rstrip('.')} (on by default)."
-    return typer.Option(*([one.flag] if one.flag else []), help=said, **told)
+    return typer.Option(*filter(None, [one.flag]), help=said, **told)
 
 
 class DeclaredFlags:
@@ -223,7 +223,7 @@ class SummaryFlags(DeclaredFlags):
         given = super().keywords()
         for name, phrases in given.items():
             for phrase in phrases if isinstance(phrases, list) else ():
-                check_utf8(phrase, f"{OPTIONS[name].flag} {printable(phrase)}")
+                check_utf8(phrase, f"{OPTIONS[name].long_flag} {printable(phrase)}")
         return given
 
 

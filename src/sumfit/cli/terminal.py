@@ -141,7 +141,7 @@ def _flags() -> tuple[dict[str, str], list[str]]:
     from sumfit.options import OPTIONS
 
     others = ("unit", "ratio_rule", "reserve", "prefix", "suffix")
-    names = (*LIMIT_KEYWORDS, *others, *OPTIONS, *_OF_COMMANDS)
+    names = (*LIMIT_KEYWORDS, *others, *_OF_COMMANDS)
     flags = {name: f"--{name.replace('_', '-')}" for name in names} | _OTHER_FLAGS
-    flags |= {name: one.flag for name, one in OPTIONS.items() if one.flag}
+    flags |= {name: one.long_flag for name, one in OPTIONS.items()}
     return flags, [name for name, one in OPTIONS.items() if one.kind is bool]
