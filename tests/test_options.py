@@ -14,7 +14,7 @@ import pytest
 from sumfit import Options
 from sumfit.decoding import DecodeOptions
 from sumfit.errors import ConfigError
-from sumfit.options import GROUPS, OPTIONS, Option, default_of
+from sumfit.options import GROUPS, OPTIONS, Option, check_option, default_of
 from sumfit.pipeline.options import CHOICES
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +45,7 @@ def wrong_values(one: Option) -> list[Any]:
 def test_python_has_the_declared_default_and_range(name: str) -> None:
     one = OPTIONS[name]
     assert getattr(Options(), name) == one.default == default_of(name)
+    assert check_option(one, one.default) == one.default
     assert one.group in GROUPS
     for value in wrong_values(one):
         with pytest.raises(ConfigError, match=rf"^{name} must "):

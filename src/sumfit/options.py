@@ -333,7 +333,9 @@ class SummaryOptions:
 
     def __post_init__(self) -> None:
         for name, declared in OPTIONS.items():
-            object.__setattr__(self, name, check_option(declared, getattr(self, name)))
+            value = getattr(self, name)
+            if value is not declared.default:
+                object.__setattr__(self, name, check_option(declared, value))
 
 
 def _read(cls: type[Any]) -> dict[str, Option]:
