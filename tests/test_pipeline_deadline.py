@@ -9,7 +9,6 @@ import pytest
 
 from sumfit import Options, Summarizer, parts
 from sumfit.deadline import Deadline
-from sumfit.decoding.search import best_first
 from sumfit.errors import ConfigError, NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import units
@@ -18,6 +17,7 @@ from sumfit.pipeline.job import Job
 from sumfit.text import normalise
 from sumfit.truth import Support
 from tests.clocks import Clock
+from tests.tuned import tune
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_little_late_is_enough_for_a_quick_search(
 ) -> None:
     best = fit(texts[0], max_chars=40)
     assert not best.unfinished
-    monkeypatch.setattr(best_first, "_SLICE", 1)
+    tune(monkeypatch, steps_between_looks=1)
     clock.step = 0.02
     summary = fit(texts[0], max_chars=40, time_limit_s=0.01)
     assert summary.origin == "model"
@@ -187,7 +187,7 @@ def test_the_filter_looks_at_no_more_candidates_once_the_time_is_over() -> None:
 def test_many_limits_of_one_text_end_with_the_time(
     fit: Summarizer, texts: tuple[str, ...], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(best_first, "_SLICE", 1)
+    tune(monkeypatch, steps_between_looks=1)
     clock.step = 0.02
     limits = [20, 25, 30, 35, 40]
     found = fit(texts[0], max_chars=limits, time_limit_s=0.01, on_error="return")

@@ -34,10 +34,10 @@ from numba.core import event
 from sumfit import compilation
 
 __all__ = [
-    "ENTRY",
-    "HOT",
-    "INNER",
-    "MAKER",
+    "PUBLIC",
+    "INLINE",
+    "INTERNAL",
+    "ALLOCATES",
     "BoolArray",
     "Float32Array",
     "Float64Array",
@@ -71,15 +71,15 @@ _IMPORT = re.compile(r"^from sumfit\.((?:\w+\.)*kernels)(?:\.(\w+))? import (.+)
 # most of them do. Those that only other loops call have no entrance from Python either, which is
 # slow to compile; and those that are called often with many arrays become part of the caller, for
 # an array is handed over as seven numbers.
-ENTRY: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
-MAKER: dict[str, Any] = {
+PUBLIC: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+ALLOCATES: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-INNER: dict[str, Any] = {**MAKER, "_nrt": False}
-HOT: dict[str, Any] = {**INNER, "forceinline": True}
+INTERNAL: dict[str, Any] = {**ALLOCATES, "_nrt": False}
+INLINE: dict[str, Any] = {**INTERNAL, "forceinline": True}
 
 
 class _Watch(event.Listener):

@@ -17,8 +17,7 @@ from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths
 from sumfit.decoding.bounds.tables import SearchTables
-from sumfit.decoding.methods import seqmap
-from sumfit.decoding.search import best_first
+from sumfit.decoding.search.attempts import Ladder
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
@@ -27,6 +26,7 @@ from sumfit.text.function_words import FUNCTION_WORDS
 from tests.constraints.conftest import TEXTS
 from tests.oracles import ranked_sequences
 from tests.strategies_dag import random_budget, random_dag
+from tests.tuned import tune
 
 NAMES = {"london", "paris"}  # of the lexicon
 SOURCE = "The runner Zoë ran 12 races in London, said the café."
@@ -296,16 +296,16 @@ def test_words_used_up_tighten_the_bound_and_change_no_result(
     name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(seqmap, "_PATIENCE", 2)
+    tune(monkeypatch, least_before_tightening=2)
     n_tightened = 0
-    tighten = SearchTables.with_spent
+    tighten = SearchTables.with_used_once
 
     def counted(tables: SearchTables, words: np.ndarray) -> SearchTables:
         nonlocal n_tightened
         n_tightened += 1
         return tighten(tables, words)
 
-    monkeypatch.setattr(SearchTables, "with_spent", counted)
+    monkeypatch.setattr(SearchTables, "with_used_once", counted)
     for seed in range(60):
         dag, arguments = random_problem(
             tokenizer,
@@ -327,7 +327,7 @@ def test_no_certificate_where_a_word_outside_makes_a_better_output(
     name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(best_first, "_HOPE", 1)
+    tune(monkeypatch, expansions_before_giving_up=1)
     n_followed = n_certified = n_left = 0
     follow = SearchTables.following
 
@@ -394,7 +394,7 @@ def test_repeats_that_every_vertex_wants_are_certified_quickly(
     found = decode(dag, **arguments)
     assert found.best.optimal
     assert len(set(found.best.words)) == 5
-    monkeypatch.setattr(seqmap, "_MOST_SPENT", 0)
+    tune(monkeypatch, most_words=0)
     plain = decode(dag, **arguments)
     assert plain.best.score == pytest.approx(found.best.score, abs=1e-9)
     assert found.n_expanded < plain.n_expanded
@@ -415,7 +415,7 @@ def test_words_outside_are_ruled_out_once_used_up_words_are_known(
     assert found.best.words == whole.best.words
     limit = decode(dag, **arguments, words_per_vertex=4, max_expansions=found.n_expanded)
     assert limit.n_expanded <= found.n_expanded
-    monkeypatch.setattr(seqmap, "_may_follow", lambda *_: False)
+    monkeypatch.setattr(Ladder, "followed", lambda _: None)
     plain = decode(dag, **arguments, words_per_vertex=4)
     assert not plain.best.optimal
     assert plain.best.words == whole.best.words
@@ -688,9 +688,9 @@ def test_contexts_kept_for_a_lexicon_are_those_of_the_text(
     ids = np.arange(tokenizer.vocab_size, dtype=np.int64)
     for source in ("", SOURCE, "Zoë's quokkas & the 'runnersup' of Łódź!", "run"):
         compiled = OPTIONS[name].compile(tokenizer, lexicon, source)
-        assert compiled.usual_kinds is not None
+        assert compiled.usual_contexts is not None
         kept, kept_joins = compiled.contexts(ids)
-        fresh, fresh_joins = dataclasses.replace(compiled, usual_kinds=None).contexts(ids)
+        fresh, fresh_joins = dataclasses.replace(compiled, usual_contexts=None).contexts(ids)
         assert (kept == fresh).all(), source
         assert (kept_joins == fresh_joins).all()
 

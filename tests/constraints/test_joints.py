@@ -239,7 +239,7 @@ def test_a_filler_ends_an_output_only_with_a_reason(
         assert rules.accepts(tokenizer.encode("old dogs review")) is is_good
         assert rules.accepts(tokenizer.encode("review old dogs"))
         kept, _ = rules.contexts(np.arange(tokenizer.vocab_size))
-        fresh, _ = dataclasses.replace(rules, usual_kinds=None).contexts(
+        fresh, _ = dataclasses.replace(rules, usual_contexts=None).contexts(
             np.arange(tokenizer.vocab_size)
         )
         assert (kept == fresh).all()

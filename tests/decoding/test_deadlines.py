@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from sumfit.deadline import Deadline
-from sumfit.decoding import decode, decode_all_lengths, marginal_log_prob
-from sumfit.decoding.methods import beam as beam_module
-from sumfit.decoding.search import best_first
+from sumfit.decoding import decode, decode_all_lengths, marginal_log_prob, tuning
 from sumfit.errors import ConfigError, InfeasibleBudgetError, NothingFoundError
 from sumfit.length import LengthBudget
 from tests.clocks import Clock
 from tests.strategies_dag import random_dag
+from tests.tuned import tune
 
 
 class Looks:
@@ -31,8 +30,7 @@ class Looks:
 def test_what_is_found_when_the_time_runs_out_is_true(
     method: str, n_early: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(best_first, "_SLICE", 1)
-    monkeypatch.setattr(beam_module, "_SLICE", 1)
+    tune(monkeypatch, steps_between_looks=1, beam_steps_between_looks=1)
     n_late = 0
     for seed in range(25):
         dag = random_dag(np.random.default_rng(seed), n_vertices=6, n_words=4)
@@ -70,13 +68,13 @@ def test_a_wide_beam_looks_at_the_clock_within_each_step() -> None:
     clock = Clock()
     found = decode(dag, **asked, deadline=Deadline(1.0, clock=clock))
     assert found.n_expanded > 3000
-    assert clock.looks > found.n_expanded / beam_module._SLICE
+    assert clock.looks > found.n_expanded / tuning.SEARCH.beam_steps_between_looks
     best = found.best
     for n_early in (60, 90):
         deadline = Deadline(1.0, clock=Looks(n_early))
         early = decode(dag, **asked, deadline=deadline)
         assert deadline.was_felt
-        assert early.n_expanded < (n_early + 1) * beam_module._SLICE
+        assert early.n_expanded < (n_early + 1) * tuning.SEARCH.beam_steps_between_looks
         assert early.best.score + early.best.gap >= best.score - 1e-9
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, decode_all_lengths, marginal_log_prob
-from sumfit.decoding.search import best_first
 from sumfit.errors import BudgetError, InfeasibleBudgetError
 from sumfit.length import LengthBudget
 from tests.oracles import OracleSequence, ranked_sequences
 from tests.strategies_dag import Case, random_budget, random_case, random_dag
+from tests.tuned import tune
 
 N_BEST = 4
 
@@ -71,7 +71,7 @@ def test_seqmap_is_the_enumerated_maximum_on_ten_thousand_graphs() -> None:
 def test_certificate_over_restricted_candidates_is_honest(
     hope: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(best_first, "_HOPE", hope)
+    tune(monkeypatch, expansions_before_giving_up=hope)
     certified = 0
     for seed in range(300):
         rng = np.random.default_rng([seed, 1])

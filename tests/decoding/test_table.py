@@ -7,7 +7,7 @@ import pytest
 
 from sumfit.dag import DAG
 from sumfit.decoding import decode, reference
-from sumfit.decoding.costs import costs_outside
+from sumfit.decoding.costs import costs_out_of_candidates
 from sumfit.decoding.kernels.words import top_words
 from sumfit.decoding.problem import keep_best_words
 from sumfit.errors import ConstraintError, InfeasibleBudgetError
@@ -129,7 +129,7 @@ def test_top_words_with_ties_are_those_of_the_smaller_columns(n_words, n_top):
 
 
 @pytest.mark.parametrize("most", [7, 2**31 - 1])
-def test_costs_outside_are_those_of_all_other_words(most):
+def test_costs_out_of_candidates_are_those_of_all_other_words(most):
     rng = np.random.default_rng(49)
     for _ in range(50):
         cost = rng.integers(0, most, size=40, endpoint=True).astype(np.int32)
@@ -137,7 +137,7 @@ def test_costs_outside_are_those_of_all_other_words(most):
         high = int(rng.integers(0, most, endpoint=True))
         left = np.delete(cost, ids)
         expected = np.unique(left[left <= high])
-        np.testing.assert_array_equal(costs_outside(cost, ids, high), expected)
+        np.testing.assert_array_equal(costs_out_of_candidates(cost, ids, high), expected)
 
 
 def test_compiled_choice_of_words_is_that_of_the_graph():

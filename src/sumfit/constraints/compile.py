@@ -25,10 +25,12 @@ import regex
 
 from sumfit.constraints.compiled import CompiledConstraints
 from sumfit.constraints.joints import joints_of
+from sumfit.constraints.kernels.contexts import JOIN_ONLY
 from sumfit.constraints.kernels.rules import classify
 from sumfit.constraints.kernels.state import (
     FIELDS,
     PAIR_BASE,
+    REJECTED,
     STOP_AFTER_INITIAL,
     STOP_ANYWHERE,
     STOP_NOWHERE,
@@ -221,7 +223,7 @@ class Constraints:
             self._check_repeats(function_words)
         usual = None
         if not self.banned:
-            usual = _usual_kinds(places, rules)
+            usual = _usual_contexts(places, rules)
         return CompiledConstraints(rules, self.required, tuple(map(_atoms, self.required)), usual)
 
     def _switches(self, source_text: str) -> dict[str, int]:
@@ -341,7 +343,7 @@ def _filler_hashes() -> dict[str, int]:
     return {word: fold_hash(word) for word in FILLERS}
 
 
-def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
+def _usual_contexts(places: LexiconTables, rules: Rules) -> State:
     """What may follow each piece when the source adds nothing; once per lexicon and switches."""
     key = (
         rules.whole_words,
@@ -350,8 +352,8 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
         rules.source_names,
         rules.source_numbers,
     )
-    kinds = places.usual_kinds.get(key)
-    if kinds is None:
+    contexts = places.usual_contexts.get(key)
+    if contexts is None:
         n_pieces = rules.pieces.kind.shape[0]
         nothing = _no_words()
         none, start = _phrases(())
@@ -363,14 +365,16 @@ def _usual_kinds(places: LexiconTables, rules: Rules) -> State:
             source_scripts=-1,
             odd=np.zeros_like(rules.odd),
         )
-        kinds = np.zeros(n_pieces, dtype=np.int64)
+        contexts = np.zeros(n_pieces, dtype=np.int64)
         scratch = np.zeros(int(FIELDS) + 2, dtype=np.int64)
         joins = np.zeros(n_pieces, dtype=np.bool_)
-        classify(bare, np.arange(n_pieces, dtype=np.int64), scratch, kinds, joins)
+        classify(bare, np.arange(n_pieces, dtype=np.int64), scratch, contexts, joins)
         is_filler = np.isin(rules.pieces.fold_plus, word_hashes(FILLERS))
-        kinds[is_filler & (kinds >= 0)] = 2  # what ends with them, the source says: look again
-        places.usual_kinds[key] = kinds
-    return kinds
+        contexts[is_filler & (contexts != REJECTED)] = (
+            JOIN_ONLY  # what ends with them, the source says: look again
+        )
+        places.usual_contexts[key] = contexts
+    return contexts
 
 
 def _atoms(phrase: str) -> tuple[str, ...]:

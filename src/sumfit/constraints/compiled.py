@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sumfit.constraints.kernels.contexts import ANY, NO_END
 from sumfit.constraints.kernels.rules import classify, step_once
 from sumfit.constraints.kernels.state import (
     ENDABLE,
@@ -40,14 +41,14 @@ class CompiledConstraints:
         rules: Arrays for the compiled decoders, see `kernels.rules`.
         required: Phrases that must occur.
         required_atoms: Case-folded atoms of each required phrase.
-        usual_kinds: ``(V,)`` what may follow each piece whatever the source; ``None`` if that
+        usual_contexts: ``(V,)`` what may follow each piece whatever the source; ``None`` if that
             is not known.
     """
 
     rules: Rules
     required: tuple[str, ...] = ()
     required_atoms: tuple[tuple[str, ...], ...] = ()
-    usual_kinds: State | None = None
+    usual_contexts: State | None = None
 
     @property
     def vocab_size(self) -> int:
@@ -72,29 +73,29 @@ class CompiledConstraints:
             ids: ``(W,)`` vocabulary ids.
 
         Returns:
-            ``(W,)`` kinds of context, see `kernels.rules.classify`, and ``(W,)`` whether the piece
+            ``(W,)`` contexts, see `kernels.rules.classify`, and ``(W,)`` whether the piece
             can continue a word.
         """
         rules = self.rules
-        kinds = np.zeros(ids.size, dtype=np.int64)
+        contexts = np.zeros(ids.size, dtype=np.int64)
         joins = np.zeros(ids.size, dtype=np.bool_)
         scratch = np.zeros(self.state_size(2), dtype=np.int64)
-        if self.usual_kinds is None:
-            classify(rules, ids, scratch, kinds, joins)
-            return kinds, joins
-        kinds = self.usual_kinds[ids]
+        if self.usual_contexts is None:
+            classify(rules, ids, scratch, contexts, joins)
+            return contexts, joins
+        contexts = self.usual_contexts[ids]
         # the source can only add words: a piece that is one, and begins longer ones, stays so
-        rest = np.flatnonzero((kinds < 0) | (kinds > 1))
+        rest = np.flatnonzero((contexts != ANY) & (contexts != NO_END))
         found = np.zeros(rest.size, dtype=np.int64)
         classify(rules, ids[rest], scratch, found, np.zeros(rest.size, dtype=np.bool_))
-        kinds[rest] = found
+        contexts[rest] = found
         if rules.complete_end:
-            kinds[rules.odd[ids]] = REJECTED
+            contexts[rules.odd[ids]] = REJECTED
         if rules.whole_words:
-            kinds[(rules.pieces.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
+            contexts[(rules.pieces.scripts[ids] & ~rules.source_scripts) != 0] = REJECTED
         piece_kind = rules.pieces.kind[ids]
         joins = ((piece_kind == LETTERS) | (piece_kind == OTHER)) & ~rules.pieces.starts[ids]
-        return kinds, joins
+        return contexts, joins
 
     def start(self, n_pieces: int = 256) -> State:
         """Make the state of the empty prefix.

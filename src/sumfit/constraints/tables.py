@@ -19,14 +19,13 @@ from sumfit.constraints.kernels.lexicon import prefix_ranges
 from sumfit.constraints.kernels.state import (
     DIGITS,
     FREE,
-    FULL_STOP,
-    KEEP,
     LETTERS,
     NAME_WORD,
-    NEVER,
     NUMBER_WORD,
     ORDINARY_WORD,
-    WELL,
+    OTHER,
+    SPECIAL,
+    EndEffect,
     Pieces,
 )
 from sumfit.constraints.lexicon import Lexicon
@@ -118,12 +117,12 @@ class LexiconTables:
     Attributes:
         low: ``(V,)`` first word that begins with the piece.
         high: ``(V,)`` one past the last such word.
-        usual_kinds: By switches, what may follow each piece whatever the source.
+        usual_contexts: By switches, what may follow each piece whatever the source.
     """
 
     low: Int64Array
     high: Int64Array
-    usual_kinds: dict[tuple[int, ...], Int64Array] = field(default_factory=dict)
+    usual_contexts: dict[tuple[int, ...], Int64Array] = field(default_factory=dict)
 
 
 class PieceTables:
@@ -152,9 +151,9 @@ class PieceTables:
                 kind[v] = FREE
         folded = [
             body if other else text.casefold().encode("utf-8")
-            for body, text, other in zip(bodies, texts, kind == 4, strict=True)
+            for body, text, other in zip(bodies, texts, kind == OTHER, strict=True)
         ]
-        symbols = np.flatnonzero(~np.isin(kind, (0, LETTERS, DIGITS, 4, FREE))).tolist()
+        symbols = np.flatnonzero(~np.isin(kind, (SPECIAL, LETTERS, DIGITS, OTHER, FREE))).tolist()
         self.pieces = Pieces(
             kind=kind,
             starts=starts,
@@ -260,7 +259,7 @@ def _effects(
     texts: list[str], starts: npt.NDArray[np.bool_], symbols: list[int]
 ) -> dict[str, npt.NDArray[Any]]:
     """What each symbol does to the ending, to pairs of marks and to quotation marks."""
-    end_action = np.full(len(texts), WELL, dtype=np.int8)
+    end_action = np.full(len(texts), EndEffect.COMPLETES, dtype=np.int8)
     pairs = np.zeros(len(texts), dtype=np.int64)
     quotes = np.zeros(len(texts), dtype=np.int8)
     clitic = np.zeros(len(texts), dtype=np.int8)
@@ -273,17 +272,17 @@ def _effects(
     return {"end_action": end_action, "pairs": pairs, "quotes": quotes, "clitic": clitic}
 
 
-def _end_action(text: str, begins: bool) -> int:
+def _end_action(text: str, begins: bool) -> EndEffect:
     """What a symbol does to the ending; asks the one rule of complete endings."""
     if begins and text in ("'s", "’s"):
-        return NEVER
+        return EndEffect.SPOILS
     core = text.rstrip(_CLOSERS)
     if not core:
-        return KEEP
+        return EndEffect.KEEPS
     tail = core[-3:]
     if not ends_completely("word" + tail):
-        return NEVER
-    return WELL if ends_completely("the" + tail) else FULL_STOP
+        return EndEffect.SPOILS
+    return EndEffect.COMPLETES if ends_completely("the" + tail) else EndEffect.FULL_STOP
 
 
 def _pair_balance(text: str, begins: bool) -> int:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sumfit.errors import BudgetError
 
-__all__ = ["NEVER", "check_room", "costs_outside", "most_spent"]
+__all__ = ["NEVER", "check_room", "costs_out_of_candidates", "most_spent"]
 
 NEVER = 2**31 - 1
 """Cost that no budget pays."""
@@ -25,7 +25,7 @@ _MOST_CELLS = 1 << 29  # of one table, 4 GiB
 Costs = npt.NDArray[np.integer[Any]]
 
 
-def costs_outside(
+def costs_out_of_candidates(
     cost: npt.NDArray[np.int32], ids: npt.NDArray[np.int32], high: int
 ) -> npt.NDArray[np.int64]:
     """List the distinct costs of the words that are not among the given ones.
@@ -44,9 +44,9 @@ def costs_outside(
         from sumfit.decoding.kernels.costs import flag_costs
 
         return np.asarray(flag_costs(cost, ids, most))
-    is_outside = cost <= high
-    is_outside[ids] = False
-    return np.unique(cost[is_outside]).astype(np.int64)
+    is_out = cost <= high
+    is_out[ids] = False
+    return np.unique(cost[is_out]).astype(np.int64)
 
 
 def most_spent(high: int, n_words: int, costs: Sequence[Costs], firsts: Sequence[Costs]) -> int:

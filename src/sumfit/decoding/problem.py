@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
-from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
+from sumfit.decoding.costs import NEVER, check_room, costs_out_of_candidates, most_spent
 from sumfit.decoding.kernels.words import best_words
 from sumfit.decoding.marginal import best_path, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions, is_any_ending
@@ -83,8 +83,8 @@ class SearchProblem:
         high = min(options.budget.high, NEVER - 1)
         other_costs = other_firsts = np.zeros(0, dtype=np.int64)
         if bool((dag.other_logp[1:-1] > -np.inf).any()):
-            other_costs = costs_outside(options.unit_cost, ids, high)
-            other_firsts = costs_outside(options.first_cost, ids, high)
+            other_costs = costs_out_of_candidates(options.unit_cost, ids, high)
+            other_firsts = costs_out_of_candidates(options.first_cost, ids, high)
         n_words = max(dag.n_vertices - 2, 1)
         high = most_spent(high, n_words, (cost, other_costs), (first, other_firsts))
         return cls(
@@ -218,14 +218,14 @@ def keep_best_words(dag: DAG, words_per_vertex: int | None) -> DAG:
     if dag.n_candidates < _MANY or words_per_vertex >= dag.n_candidates or dag.n_vertices < 3:
         return dag.restrict(words_per_vertex)
     logp = np.ascontiguousarray(dag.word_logp, dtype=np.float32)
-    kept, words, outside = best_words(logp, words_per_vertex)
+    kept, words, out_of_candidates = best_words(logp, words_per_vertex)
     if kept.size == 0:
         return dag.restrict(words_per_vertex)
     return DAG(
         word_ids=dag.word_ids[kept],
         word_logp=words,
         link_logp=dag.link_logp,
-        other_logp=np.maximum(dag.other_logp, outside),
+        other_logp=np.maximum(dag.other_logp, out_of_candidates),
         vocab_size=dag.vocab_size,
     )
 

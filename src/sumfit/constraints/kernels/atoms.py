@@ -5,7 +5,7 @@ Owns the UTF-8 automaton, the growth of the open atom and whether it is a word t
 
 from __future__ import annotations
 
-from sumfit.compiled import INNER, Int64Array, njit
+from sumfit.compiled import INTERNAL, Int64Array, njit
 from sumfit.constraints.kernels.lexicon import is_word, narrow
 from sumfit.constraints.kernels.state import (
     DEPTH,
@@ -33,7 +33,7 @@ from sumfit.constraints.kernels.state import (
 __all__ = ["decode_piece", "extend", "known_as"]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _utf8_next(state: int, byte: int) -> int:
     """Follow one byte; 0 is between characters, -1 is no UTF-8.
 
@@ -68,7 +68,7 @@ def _utf8_next(state: int, byte: int) -> int:
     return 1 if state <= 5 else 2
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def decode_piece(rules: Rules, state: Int64Array, v: int) -> bool:
     """Follow the UTF-8 automaton and the spaces; whether the piece may come here at all."""
     kind = rules.pieces.kind[v]
@@ -89,7 +89,7 @@ def decode_piece(rules: Rules, state: Int64Array, v: int) -> bool:
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _follow_stutter(rules: Rules, state: Int64Array, v: int, joins: bool) -> None:
     """Compare the open word, now longer by a piece, with the word before it."""
     begin, end = rules.pieces.fold_start[v], rules.pieces.fold_start[v + 1]
@@ -102,7 +102,7 @@ def _follow_stutter(rules: Rules, state: Int64Array, v: int, joins: bool) -> Non
     state[FOLD_DEPTH] += end - begin
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def extend(rules: Rules, state: Int64Array, v: int, joins: bool) -> None:
     """Add a piece to the open word or number, or open one with it."""
     begin, end = rules.pieces.body_start[v], rules.pieces.body_start[v + 1]
@@ -147,7 +147,7 @@ def extend(rules: Rules, state: Int64Array, v: int, joins: bool) -> None:
     state[DEPTH] += end - begin
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def known_as(rules: Rules, state: Int64Array, kind: int) -> int:
     """Return whether the open atom may end here (bit 1) and whether it may go on (bit 2)."""
     words, depth = rules.words, state[DEPTH]

@@ -6,7 +6,7 @@ completely there.
 
 from __future__ import annotations
 
-from sumfit.compiled import INNER, Int64Array, njit
+from sumfit.compiled import INTERNAL, Int64Array, njit
 from sumfit.constraints.kernels.state import (
     ANY_BYTE,
     BEFORE_MARK,
@@ -17,17 +17,17 @@ from sumfit.constraints.kernels.state import (
     FULL_STOP,
     IS_BARE,
     IS_STRAY,
-    KEEP,
+    KEEPS_END,
     LAST_BYTE,
     NEEDS_STOP,
     NEEDS_WORD,
-    NEVER,
     NOTHING,
     OPEN_MARK,
     PAIRS,
     QUOTES,
     SET_NOW,
     SPACE,
+    SPOILS_END,
     UTF8,
     Rules,
     is_in,
@@ -36,7 +36,7 @@ from sumfit.constraints.kernels.state import (
 __all__ = ["closes_nothing", "ending_of_symbol", "ending_of_word", "may_end", "may_stand"]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def may_end(rules: Rules, state: Int64Array) -> bool:
     """Return whether an output may end in a state whose last atom may close."""
     if state[UTF8] != 0 or state[IS_BARE]:
@@ -56,7 +56,7 @@ def may_end(rules: Rules, state: Int64Array) -> bool:
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def ending_of_word(rules: Rules, value: int) -> int:
     """How a text ends whose last word has this hash: a value of END."""
     if is_in(rules.words.never_last, value):
@@ -64,7 +64,7 @@ def ending_of_word(rules: Rules, value: int) -> int:
     return NEEDS_STOP if is_in(rules.words.seldom_last, value) else COMPLETE
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def closes_nothing(pairs: int, change: int) -> bool:
     """Return whether a closing bracket or double mark has no opening one before it."""
     after = pairs + change
@@ -76,19 +76,19 @@ def closes_nothing(pairs: int, change: int) -> bool:
     return False
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def ending_of_symbol(action: int, before: int) -> int:
     """How a text ends after a symbol, from how it ended before it: values of END."""
-    if before == NOTHING or action == KEEP:
+    if before == NOTHING or action == KEEPS_END:
         return before
-    if action == NEVER:
+    if action == SPOILS_END:
         return OPEN_MARK
     if action == FULL_STOP and before == NEEDS_WORD:
         return NEEDS_WORD
     return COMPLETE
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _may_touch(rules: Rules, state: Int64Array, first: int, second: int) -> bool:
     """Return whether a byte may come right after another one."""
     if first >= 128 or second >= 128 or rules.follows[first, second]:
@@ -98,7 +98,7 @@ def _may_touch(rules: Rules, state: Int64Array, first: int, second: int) -> bool
     return is_number and (first == COLON or first == COMMA)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def may_stand(rules: Rules, before: Int64Array, v: int) -> bool:
     """Return whether punctuation and spaces read as they should if a piece comes next."""
     if rules.odd[v]:

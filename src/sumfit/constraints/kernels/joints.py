@@ -6,7 +6,7 @@ space, and the marks behind it. What may be joined is in `sumfit.constraints.joi
 
 from __future__ import annotations
 
-from sumfit.compiled import INNER, Int64Array, njit
+from sumfit.compiled import INTERNAL, Int64Array, njit
 from sumfit.constraints.kernels.state import (
     ANY_ATOM,
     COLON,
@@ -18,6 +18,7 @@ from sumfit.constraints.kernels.state import (
     LEFT,
     LEFT_KIND,
     MARKS,
+    NO_ATOM,
     NUMBER,
     OPEN,
     PAIR_BASE,
@@ -30,31 +31,31 @@ from sumfit.constraints.kernels.state import (
 __all__ = ["is_joined", "leave_left", "may_join", "may_mark"]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def leave_left(before: Int64Array, state: Int64Array, starts: bool, joins: bool) -> None:
     """Remember the word or number that a piece comes behind, if no space parts them."""
     if starts:
-        state[LEFT_KIND] = 0
+        state[LEFT_KIND] = NO_ATOM
     elif not joins and before[OPEN] != 0 and before[DEPTH] > 0:
         state[LEFT_KIND] = ANY_ATOM if before[IS_WILD] else before[OPEN]
         state[LEFT] = before[HASH]
         state[MARKS] = 0
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def may_join(rules: Rules, state: Int64Array) -> bool:
     """Return whether any word or number may begin behind the marks, as far as is known yet."""
     kind = state[LEFT_KIND]
-    if kind == 0 or kind == ANY_ATOM or _parts_digits(state):
+    if kind == NO_ATOM or kind == ANY_ATOM or _parts_digits(state):
         return True
     return is_in(rules.words.joint_starts, state[LEFT] * PAIR_BASE + state[MARKS])
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def is_joined(rules: Rules, state: Int64Array, atom: int) -> bool:
     """Return whether the open word or number may stand behind the marks as it is."""
     kind = state[LEFT_KIND]
-    if kind == 0 or kind == ANY_ATOM or state[IS_WILD]:
+    if kind == NO_ATOM or kind == ANY_ATOM or state[IS_WILD]:
         return True
     if atom == NUMBER and _parts_digits(state):
         return True
@@ -62,15 +63,15 @@ def is_joined(rules: Rules, state: Int64Array, atom: int) -> bool:
     return is_in(rules.words.joints, start * PAIR_BASE + state[HASH])
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def may_mark(rules: Rules, v: int, state: Int64Array) -> bool:
     """Add a mark behind the last word; whether it may stand there: a clitic may not always."""
     pieces = rules.pieces
     if pieces.kind[v] == FREE:
-        state[LEFT_KIND] = 0
+        state[LEFT_KIND] = NO_ATOM
         return True
     kind, clitic = state[LEFT_KIND], pieces.clitic[v]
-    if kind == 0:  # a clitic of no word
+    if kind == NO_ATOM:  # a clitic of no word
         return clitic == 0 or is_in(rules.words.joint_starts, pieces.fold_plus[v])
     if clitic != 0 and kind != ANY_ATOM:
         is_owner = clitic == 2 and kind == WORD and state[MARKS] == 0
@@ -82,7 +83,7 @@ def may_mark(rules: Rules, v: int, state: Int64Array) -> bool:
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _parts_digits(state: Int64Array) -> bool:
     """Return whether the marks may stand within a number: 10:30, 1,000, 3.5."""
     marks = state[MARKS] - 1  # the hash of one byte

@@ -10,8 +10,9 @@ from typing import cast
 
 import numpy as np
 
-from sumfit.compiled import INNER, BoolArray, Int64Array, UInt8Array, njit
+from sumfit.compiled import INTERNAL, BoolArray, Int64Array, UInt8Array, njit
 from sumfit.constraints.kernels.atoms import decode_piece, extend, known_as
+from sumfit.constraints.kernels.contexts import ANY, JOIN_ONLY, NO_END, allows, context_of
 from sumfit.constraints.kernels.endings import (
     closes_nothing,
     ending_of_symbol,
@@ -52,7 +53,6 @@ from sumfit.constraints.kernels.state import (
     LETTERS,
     LOW,
     N_ATOMS,
-    NEVER,
     NOTHING,
     NUMBER,
     NUMBER_WORD,
@@ -73,6 +73,7 @@ from sumfit.constraints.kernels.state import (
     SOURCE_LOW,
     SPACE,
     SPECIAL,
+    SPOILS_END,
     STOP_AFTER_INITIAL,
     STOP_ANYWHERE,
     STOP_NOWHERE,
@@ -86,7 +87,7 @@ from sumfit.constraints.kernels.state import (
     start_state,
 )
 
-__all__ = ["classify", "is_repeat", "step", "step_once", "step_outside", "step_within"]
+__all__ = ["classify", "is_repeat", "step", "step_once", "step_out_of_candidates", "step_within"]
 
 # numba compiles a loop again for every constant of Python that it is called with, not for these
 _MARK = cast(int, np.int64(0))  # an atom that is neither word nor number
@@ -95,7 +96,7 @@ _ZERO = cast(int, np.int64(0))
 _NONE = cast(int, np.int64(-1))  # no piece, no place
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _ends_with(phrases: Int64Array, begin: int, end: int, state: Int64Array, value: int) -> bool:
     """Return whether the closed atoms and ``value`` end with the phrase ``phrases[begin:end]``."""
     n = end - begin
@@ -107,7 +108,7 @@ def _ends_with(phrases: Int64Array, begin: int, end: int, state: Int64Array, val
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _repeats_ngram(state: Int64Array, value: int, n: int) -> bool:
     """Return whether the last n atoms, ``value`` being the last, occurred before."""
     closed = state[N_ATOMS]
@@ -124,7 +125,7 @@ def _repeats_ngram(state: Int64Array, value: int, n: int) -> bool:
     return False
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _stutters(rules: Rules, state: Int64Array, value: int) -> bool:
     """Return whether the open word begins with the whole word before it: "Lim limit"."""
     if not state[IS_STUTTER] or state[FOLD_DEPTH] <= state[PAST_DEPTH]:
@@ -135,7 +136,7 @@ def _stutters(rules: Rules, state: Int64Array, value: int) -> bool:
     return not is_in(rules.words.source_pairs, past * PAIR_BASE + value)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _may_close(rules: Rules, state: Int64Array, kind: int, value: int) -> bool:
     """Judge an atom that would close now; set SET_NOW."""
     state[SET_NOW] = state[SET]
@@ -162,7 +163,7 @@ def _may_close(rules: Rules, state: Int64Array, kind: int, value: int) -> bool:
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _may_begin(before: Int64Array) -> bool:
     """Return whether a word may have a capital because of its place alone."""
     last = before[LAST_BYTE]
@@ -174,7 +175,7 @@ def _may_begin(before: Int64Array) -> bool:
     return False
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _is_vouched_for(rules: Rules, state: Int64Array) -> bool:
     """Return whether a word is from the source, or neither a name nor, if asked, a number word."""
     words, low, depth = rules.words, state[LOW], state[DEPTH]
@@ -192,7 +193,7 @@ def _is_vouched_for(rules: Rules, state: Int64Array) -> bool:
     return standing == ORDINARY_WORD and (not state[IS_CAPITAL] or state[IS_FIRST] == 1)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _close(state: Int64Array) -> None:
     state[FIELDS + state[N_ATOMS]] = state[HASH]
     state[N_ATOMS] += 1
@@ -200,7 +201,7 @@ def _close(state: Int64Array) -> None:
     state[OPEN] = 0
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _is_stop(rules: Rules, v: int) -> bool:
     """Return whether a symbol that may end an output holds a full stop."""
     if rules.pieces.end_action[v] != FULL_STOP:
@@ -211,7 +212,7 @@ def _is_stop(rules: Rules, v: int) -> bool:
     return False
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _end_action(rules: Rules, before: Int64Array, v: int) -> int:
     """What a symbol does to the ending, where a final full stop may not be welcome."""
     action = rules.pieces.end_action[v]
@@ -219,10 +220,10 @@ def _end_action(rules: Rules, before: Int64Array, v: int) -> int:
         return action
     if rules.final_stop == STOP_AFTER_INITIAL and before[OPEN] == WORD and before[DEPTH] == 1:
         return action  # "U.S."
-    return NEVER
+    return SPOILS_END
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _may_come(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> bool:
     """Return whether a piece may come next as far as bytes, marks and writing systems go."""
     if not decode_piece(rules, state, v):
@@ -232,7 +233,7 @@ def _may_come(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> bo
     return not (rules.whole_words and rules.pieces.scripts[v] & ~rules.source_scripts)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _may_leave_open(state: Int64Array, starts: bool, joins: bool) -> bool:
     """Close the open atom unless the piece joins it; whether it may be so."""
     if joins:
@@ -248,7 +249,7 @@ def _may_leave_open(state: Int64Array, starts: bool, joins: bool) -> bool:
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _pair_up(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int:
     """Count opening and closing marks; 1 for a mark that may close nothing, -1 for none such."""
     pieces = rules.pieces
@@ -266,11 +267,11 @@ def _pair_up(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int
     return int(is_stray)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _write_symbol(
     rules: Rules, before: Int64Array, v: int, state: Int64Array, is_stray: int
 ) -> int:
-    """Write a symbol, an atom of its own; return the kind of context it leaves."""
+    """Write a symbol, an atom of its own; return the context it leaves."""
     pieces = rules.pieces
     state[HASH] = pieces.fold_plus[v]
     if not _may_close(rules, state, _MARK, state[HASH]):
@@ -285,12 +286,12 @@ def _write_symbol(
     state[IN_TOKEN] |= not pieces.opens[v]
     state[LAST_BYTE] = pieces.body[pieces.body_start[v + 1] - 1]
     state[ENDABLE] = int(may_end(rules, state))
-    return 1 - state[ENDABLE]
+    return context_of(state[ENDABLE] == 1, True)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _write_atom(rules: Rules, v: int, state: Int64Array, atom: int, joins: bool) -> int:
-    """Write a piece of a word or number; return the kind of context it leaves."""
+    """Write a piece of a word or number; return the context it leaves."""
     pieces = rules.pieces
     if not joins:
         state[IS_FIRST] = int(_may_begin(state))
@@ -321,19 +322,15 @@ def _write_atom(rules: Rules, v: int, state: Int64Array, atom: int, joins: bool)
     if not closable and (known & 2) == 0:
         return REJECTED
     if atom == NUMBER or state[DEPTH] == 0:
-        return 1 - state[ENDABLE]
+        return context_of(state[ENDABLE] == 1, True)
     if not closable:
-        return 2
-    return (0 if known & 2 else 3) + 1 - state[ENDABLE]
+        return JOIN_ONLY
+    return context_of(state[ENDABLE] == 1, (known & 2) != 0)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def step(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int:
-    """Write the state after a piece; return the kind of context it leaves, or `REJECTED`.
-
-    Kinds are those of `kernels.bound`: 0 anything may follow, 1 no end, 2 only a continuation of
-    the word begun, 3 no continuation, 4 neither end nor continuation.
-    """
+    """Write the state after a piece; return the context it leaves, or `REJECTED`."""
     for i in range(FIELDS + before[N_ATOMS]):
         state[i] = before[i]
     if not _may_come(rules, before, v, state):
@@ -362,7 +359,7 @@ def step(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> int:
     return _write_atom(rules, v, state, WORD if is_letters else NUMBER, joins)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _goes_on(
     text: UInt8Array,
     start: Int64Array,
@@ -383,7 +380,7 @@ def _goes_on(
     return low < high
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _may_spell(rules: Rules, before: Int64Array, v: int, more: int) -> bool:
     """Return whether some word can go on with piece v, and if ``more`` is a piece, then with that.
 
@@ -409,7 +406,7 @@ def _may_spell(rules: Rules, before: Int64Array, v: int, more: int) -> bool:
     return _goes_on(text, start, source_low, source_high, depth, pieces, v, more)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _none_spells(
     rules: Rules, before: Int64Array, members: Int64Array, group: int, more: int, known: Int64Array
 ) -> bool:
@@ -439,8 +436,8 @@ def _none_spells(
     return none
 
 
-@njit(**INNER)
-def step_outside(
+@njit(**INTERNAL)
+def step_out_of_candidates(
     rules: Rules,
     before: Int64Array,
     members: Int64Array,
@@ -448,7 +445,7 @@ def step_outside(
     known: Int64Array,
     state: Int64Array,
 ) -> int:
-    """Write the state after any of some pieces of letters; return its kind, or `REJECTED`.
+    """Write the state after any of some pieces of letters; return its context, or `REJECTED`.
 
     The pieces are all letters or all digits, and begin a word all or none; ``group`` is their
     number, ``known`` what is known of groups so far.
@@ -464,8 +461,8 @@ def step_outside(
         left = step(rules, before, v, state)
         if left != REJECTED:
             good = v
-            closable = closable or left != 2
-            longer = longer or left < 3
+            closable = closable or left != JOIN_ONLY
+            longer = longer or allows(left, True)
             if closable and longer:
                 break
     if good < 0:
@@ -481,11 +478,11 @@ def step_outside(
     state[IS_CLOSABLE] = int(closable)
     state[ENDABLE] = int(closable and may_end(rules, state))
     if not closable:
-        return 2
-    return (0 if longer else 3) + 1 - state[ENDABLE]
+        return JOIN_ONLY
+    return context_of(state[ENDABLE] == 1, longer)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def step_within(
     rules: Rules,
     before: Int64Array,
@@ -514,7 +511,7 @@ def step_once(rules: Rules, before: Int64Array, v: int, state: Int64Array) -> in
     return step(rules, before, v, state)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def is_repeat(rules: Rules, state: Int64Array) -> bool:
     """Return whether the open word is a content word that occurred before."""
     if not rules.content_once or state[OPEN] != WORD or state[DEPTH] < 2:
@@ -525,7 +522,7 @@ def is_repeat(rules: Rules, state: Int64Array) -> bool:
     return False
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _is_banned(phrases: Phrases, value: int) -> bool:
     """Return whether a word is banned by itself."""
     for p in range(phrases.banned_start.shape[0] - 1):
@@ -535,9 +532,9 @@ def _is_banned(phrases: Phrases, value: int) -> bool:
     return False
 
 
-@njit(**INNER)
-def _static_kind(rules: Rules, v: int, state: Int64Array) -> int:
-    """What may follow a piece wherever it stands: the loosest kind over all prefixes."""
+@njit(**INTERNAL)
+def _static_context(rules: Rules, v: int, state: Int64Array) -> int:
+    """What may follow a piece wherever it stands: the loosest context over all prefixes."""
     start_state(state)
     kind = rules.pieces.kind[v]
     if kind == SPECIAL or (rules.complete_end and rules.odd[v]):
@@ -545,28 +542,28 @@ def _static_kind(rules: Rules, v: int, state: Int64Array) -> int:
     if rules.whole_words and rules.pieces.scripts[v] & ~rules.source_scripts:
         return REJECTED
     if kind == SYMBOLS:
-        is_last = rules.pieces.end_action[v] != NEVER and not (
+        is_last = rules.pieces.end_action[v] != SPOILS_END and not (
             rules.final_stop == STOP_NOWHERE and _is_stop(rules, v)
         )
-        return int(rules.complete_end and not is_last)
+        return context_of(not rules.complete_end or is_last, True)
     if kind == FREE or not rules.pieces.starts[v]:
-        return 0
+        return ANY
     if not decode_piece(rules, state, v):
         return REJECTED
     if state[IS_BARE]:
-        return 1
+        return NO_END
     atom = NUMBER if kind == DIGITS else WORD
     extend(rules, state, v, _APART)
     known = known_as(rules, state, atom)
     if atom == NUMBER or known == 0:
-        return 0 if known else REJECTED
+        return ANY if known else REJECTED
     closable = (known & 1) == 1 and state[UTF8] == 0
     state[IS_FIRST] = 1
     closable = closable and _is_vouched_for(rules, state)
     if not closable or _is_banned(rules.phrases, state[HASH]):
-        return 2 if known & 2 else REJECTED
+        return JOIN_ONLY if known & 2 else REJECTED
     is_end = not rules.complete_end or ending_of_word(rules, state[HASH]) == COMPLETE
-    return (0 if known & 2 else 3) + (0 if is_end else 1)
+    return context_of(is_end, (known & 2) != 0)
 
 
 @njit(cache=True, nogil=True)
@@ -580,7 +577,7 @@ def classify(
     """
     for w in range(ids.shape[0]):
         v = ids[w]
-        kinds[w] = _static_kind(rules, v, state)
+        kinds[w] = _static_context(rules, v, state)
         joins[w] = (
             rules.pieces.kind[v] == LETTERS or rules.pieces.kind[v] == OTHER
         ) and not rules.pieces.starts[v]

@@ -10,12 +10,13 @@ stays *open* while further pieces may join it, and is judged when it closes.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, Int64Array, njit
+from sumfit.compiled import INTERNAL, Int64Array, njit
 
 __all__ = [
     "ANY_ATOM",
@@ -29,6 +30,7 @@ __all__ = [
     "COMPLETE",
     "DEPTH",
     "DIGITS",
+    "EndEffect",
     "END",
     "ENDABLE",
     "FIELDS",
@@ -48,7 +50,7 @@ __all__ = [
     "IS_STUTTER",
     "IS_WHOLE",
     "IS_WILD",
-    "KEEP",
+    "KEEPS_END",
     "LAST_BYTE",
     "LEFT",
     "LEFT_KIND",
@@ -57,9 +59,10 @@ __all__ = [
     "MARKS",
     "NEEDS_STOP",
     "NEEDS_WORD",
-    "NEVER",
+    "SPOILS_END",
     "NAME_WORD",
     "NOTHING",
+    "NO_ATOM",
     "NO_PAIRS",
     "NUMBER",
     "NUMBER_WORD",
@@ -90,7 +93,7 @@ __all__ = [
     "SWITCHES",
     "SYMBOLS",
     "UTF8",
-    "WELL",
+    "COMPLETES_END",
     "WORD",
     "Words",
     "is_in",
@@ -136,11 +139,26 @@ REJECTED = -1
     FIELDS,
 ) = range(32)
 
-WORD, NUMBER, ANY_ATOM = 1, 2, 3
+NO_ATOM, WORD, NUMBER, ANY_ATOM = 0, 1, 2, 3
 SPECIAL, LETTERS, DIGITS, SYMBOLS, OTHER, FREE = 0, 1, 2, 3, 4, 5
 ORDINARY_WORD, NAME_WORD, NUMBER_WORD = 0, 1, 2  # what a word of the lexicon may be
-KEEP, NEVER, FULL_STOP, WELL = 0, 1, 2, 3  # what a symbol does to END
-# well; on an open mark; on a word that needs another unless a full stop follows; on one that
+
+
+class EndEffect(IntEnum):
+    """What a symbol does to END; compiled loops use the members as plain numbers."""
+
+    KEEPS = 0
+    """Nothing: the text ends as it did."""
+    SPOILS = 1
+    """No text may end with it."""
+    FULL_STOP = 2
+    """Completes a text, unless its last word always needs another."""
+    COMPLETES = 3
+    """Completes any text."""
+
+
+KEEPS_END, SPOILS_END, FULL_STOP, COMPLETES_END = map(int, EndEffect)
+# COMPLETE; on an open mark; on a word that needs another unless a full stop follows; on one that
 # always does; without any word or number yet
 COMPLETE, OPEN_MARK, NEEDS_STOP, NEEDS_WORD, NOTHING = 0, 1, 2, 3, 4
 
@@ -263,7 +281,7 @@ def start_state(state: Int64Array) -> None:
     state[END] = NOTHING
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def is_in(hashes: Int64Array, value: int) -> bool:
     """Return whether a sorted array holds a value."""
     first, last = 0, hashes.shape[0]

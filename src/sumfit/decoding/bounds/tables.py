@@ -24,15 +24,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sumfit.constraints.kernels.state import (
-    LETTERS,
-    Rules,
-    no_rules,
-)
+from sumfit.constraints.kernels.contexts import ANY, JOIN_ONLY, WITHOUT_JOIN, Context
+from sumfit.constraints.kernels.state import LETTERS, Rules, no_rules
 from sumfit.dag import DAG
-from sumfit.decoding.bounds.outside import OutsideWords
-from sumfit.decoding.costs import NEVER, check_room, costs_outside, most_spent
-from sumfit.decoding.kernels.bound import KINDS, fill_bounds, lay_out
+from sumfit.decoding import tuning
+from sumfit.decoding.bounds.out_of_candidates import WordsOutOfCandidates
+from sumfit.decoding.costs import NEVER, check_room, costs_out_of_candidates, most_spent
+from sumfit.decoding.kernels.bound import fill_bounds, lay_out
 from sumfit.decoding.kernels.children import Graph
 from sumfit.decoding.kernels.steps import Steps, in_runs, payable_steps
 from sumfit.decoding.options import DecodeOptions
@@ -43,14 +41,6 @@ __all__ = ["SearchTables"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-_NEVER = 2**31 - 1  # cost of a word that does not exist
-# Probabilities below this share of the best at their vertex, over the number of vertices, enter
-# the bound through the padding vector that stands for the largest of them, so that the paddings of
-# all steps add up to about as much in a large graph. Searched sequences always get theirs.
-_NEGLIGIBLE = 2.0
-_NEGLIGIBLE_ONCE = 1.0  # the same in a table that knows of words used up, which has to be tight
-_MOST_NEEDED = 4  # required phrases that the bound knows of; the search checks them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,10 +93,10 @@ class SearchTables:
         if low > high:
             raise infeasible(SearchProblem.build(dag, options))
         rules = no_rules() if options.constraints is None else options.constraints.rules
-        kinds, joins, gains, needed = _context(dag, options)
-        steps = first_steps = payable_steps(costs.cost, high, kinds, joins, gains)
+        contexts, joins, gains, needed = _context(dag, options)
+        steps = first_steps = payable_steps(costs.cost, high, contexts, joins, gains)
         if costs.first_cost is not costs.cost:
-            first_steps = payable_steps(costs.first_cost, high, kinds, joins, gains)
+            first_steps = payable_steps(costs.first_cost, high, contexts, joins, gains)
         graph = Graph(
             **made._asdict(),
             **costs._asdict(),
@@ -117,14 +107,14 @@ class SearchTables:
             table=_NO_TABLE,
             scale=_NO_SCALE,
             needed=needed,
-            spent=_NONE,
-            spent_bit=_NONE,
+            used_once=_NONE,
+            used_once_bit=_NONE,
             n_repeats=np.zeros(dag.n_candidates, dtype=np.int64),
             unit_bonus=float(options.unit_bonus),
             n_inside=dag.n_candidates,
             members=_NONE,
             member_start=_NONE,
-            n_alike=0,
+            n_same_class=0,
         )
         return cls(_with_bounds(graph, rules, low, high), rules, low, high)
 
@@ -146,10 +136,10 @@ class SearchTables:
         words, place = np.unique(hashes, return_inverse=True)
         total = np.bincount(place, weights=times, minlength=words.size)
         order = np.argsort(-total, kind="stable")
-        order = order[~np.isin(words[order], graph.spent)]
+        order = order[~np.isin(words[order], graph.used_once)]
         return np.asarray(words[order[:most]], dtype=np.int64)
 
-    def without_outside(self) -> SearchTables:
+    def without_out_of_candidates(self) -> SearchTables:
         """Bound only sequences of candidates.
 
         Returns:
@@ -162,53 +152,52 @@ class SearchTables:
         filled = _with_bounds(graph, self.rules, self.low, self.high)
         return replace(self, graph=filled)
 
-    def following(self, outside: OutsideWords) -> SearchTables:
+    def following(self, followed: WordsOutOfCandidates) -> SearchTables:
         """Search words outside the candidates as well, each group of them as a candidate more.
 
         Each has the greatest probability that any word outside can have, at every vertex. The
         bounds are those of these tables, which know of such words.
 
         Args:
-            outside: The words outside.
+            followed: These words.
 
         Returns:
             Tables whose search leaves the candidates.
         """
         graph = self.graph
-        n_words, n_more = graph.prob.shape[0], outside.ids.size
-        n_groups = outside.start.size - 1
+        n_words, n_more = graph.prob.shape[0], followed.ids.size
+        n_groups = followed.start.size - 1
         prob = _aligned(n_words + n_more, graph.prob.shape[1])
         prob[:n_words] = graph.prob
         prob[n_words:] = graph.other
-        joins = np.concatenate([graph.joins, outside.joins])
-        cost = np.concatenate([graph.cost, outside.cost])
-        first_cost = np.concatenate([graph.first_cost, outside.first_cost])
+        joins = np.concatenate([graph.joins, followed.joins])
+        cost = np.concatenate([graph.cost, followed.cost])
+        first_cost = np.concatenate([graph.first_cost, followed.first_cost])
 
-        def more(steps: Steps, costs: IntArray) -> Steps:
+        def extended(steps: Steps, costs: IntArray) -> Steps:
             payable = costs[n_words : n_words + n_groups] <= self.high
-            words = n_words + np.flatnonzero(payable & (np.diff(outside.start) > 0))
-            none = np.zeros_like(words)
-            columns = zip(
-                steps[:5], (words, costs[words], none, none + graph.needed, none), strict=True
-            )
-            return _steps_of([np.concatenate(column) for column in columns], joins)
+            words = n_words + np.flatnonzero(payable & (np.diff(followed.start) > 0))
+            none, needed = np.zeros_like(words), np.full_like(words, graph.needed)
+            more = (words, costs[words], np.full_like(words, ANY), needed, none)
+            columns = [np.concatenate(pair) for pair in zip(steps[:5], more, strict=True)]
+            return _steps_of(columns, joins)
 
-        followed = graph._replace(
+        larger = graph._replace(
             prob=prob,
-            ids=np.concatenate([graph.ids, outside.ids]),
+            ids=np.concatenate([graph.ids, followed.ids]),
             cost=cost,
             first_cost=first_cost,
-            steps=more(graph.steps, cost),
-            first_steps=more(graph.first_steps, first_cost),
+            steps=extended(graph.steps, cost),
+            first_steps=extended(graph.first_steps, first_cost),
             joins=joins,
             n_repeats=np.zeros(n_words + n_more, dtype=np.int64),
-            members=outside.members,
-            member_start=outside.start,
-            n_alike=outside.n_alike,
+            members=followed.members,
+            member_start=followed.start,
+            n_same_class=followed.n_same_class,
         )
-        return replace(self, graph=followed)
+        return replace(self, graph=larger)
 
-    def with_spent(self, words: IntArray) -> SearchTables:
+    def with_used_once(self, words: IntArray) -> SearchTables:
         """Make the bound know that some more words can be used only once.
 
         Each word doubles the table.
@@ -220,16 +209,16 @@ class SearchTables:
             Tables with a tighter bound.
         """
         graph = self.graph
-        spent = np.concatenate([graph.spent, words])
-        bits = (graph.needed + 1) << np.arange(spent.size, dtype=np.int64)
-        new_bits = bits[graph.spent.size :]
+        used_once = np.concatenate([graph.used_once, words])
+        bits = (graph.needed + 1) << np.arange(used_once.size, dtype=np.int64)
+        new_bits = bits[graph.used_once.size :]
 
         def split(steps: Steps) -> Steps:
             return _split(steps, graph.ids, graph.joins, self.rules, words, new_bits)
 
         tighter = graph._replace(
-            spent=spent,
-            spent_bit=bits,
+            used_once=used_once,
+            used_once_bit=bits,
             steps=split(graph.steps),
             first_steps=split(graph.first_steps),
             n_repeats=np.zeros_like(graph.n_repeats),
@@ -323,25 +312,25 @@ def _costs(dag: DAG, options: DecodeOptions, other: FloatArray) -> tuple[_Costs,
 def _others(cost: npt.NDArray[np.int32], dag: DAG, other: FloatArray, high: int) -> IntArray:
     """What words may cost that are no candidates and may have a probability above 0."""
     has_other = dag.n_candidates < dag.vocab_size and bool(other.any())
-    return costs_outside(cost, dag.word_ids, high) if has_other else _NONE
+    return costs_out_of_candidates(cost, dag.word_ids, high) if has_other else _NONE
 
 
 def _context(
     dag: DAG, options: DecodeOptions
 ) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray, int]:
-    """What each candidate leaves behind: kind, whether it can join a word, bits it turns on."""
+    """What each candidate leaves behind: context, whether it can join a word, bits it turns on."""
     n_words = dag.n_candidates
-    kinds = np.zeros(n_words, dtype=np.int64)
+    contexts = np.full(n_words, ANY, dtype=np.int64)
     joins = np.zeros(n_words, dtype=np.bool_)
     gains = np.zeros(n_words, dtype=np.int64)
     constraints = options.constraints
     if constraints is None:
-        return kinds, joins, gains, 0
-    kinds, joins = constraints.contexts(dag.word_ids.astype(np.int64))
-    n_needed = min(len(constraints.required_atoms), _MOST_NEEDED)
+        return contexts, joins, gains, 0
+    contexts, joins = constraints.contexts(dag.word_ids.astype(np.int64))
+    n_needed = min(len(constraints.required_atoms), tuning.SEARCH.most_required)
     for place in range(n_needed):
         gains[constraints.can_finish(place, dag.word_ids)] |= 1 << place
-    return kinds, joins, gains, (1 << n_needed) - 1
+    return contexts, joins, gains, (1 << n_needed) - 1
 
 
 def _split(
@@ -361,25 +350,25 @@ def _split(
         rules.pieces.fold_plus[pieces],
         0,
     )
-    columns = (steps.word, steps.cost, steps.kind, steps.gain, steps.blocked)
-    for value, word, cost, kind, gain, blocked in zip(
+    columns = (steps.word, steps.cost, steps.context, steps.gain, steps.blocked)
+    for value, word, cost, context, gain, blocked in zip(
         hashes.tolist(), *(column.tolist() for column in columns), strict=True
     ):
         bit = bit_of.get(value, 0)
-        if not bit or kind == 2:
-            rows.append((word, cost, kind, gain, blocked))
+        if not bit or context == JOIN_ONLY:
+            rows.append((word, cost, context, gain, blocked))
             continue
-        rows.append((word, cost, kind if kind > 2 else kind + 3, gain | bit, blocked | bit))
-        if kind < 2:
-            rows.append((word, cost, 2, gain, blocked))
+        rows.append((word, cost, WITHOUT_JOIN[context], gain | bit, blocked | bit))
+        if context != WITHOUT_JOIN[context]:
+            rows.append((word, cost, JOIN_ONLY, gain, blocked))
     table = np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(-1, 5).T)
     return _steps_of(list(table), joins)
 
 
 def _steps_of(columns: Sequence[IntArray], joins: npt.NDArray[np.bool_]) -> Steps:
     """Steps from their columns, sorted into runs."""
-    word, cost, kind, gain, blocked = columns
-    return Steps(*in_runs(word, cost, kind, gain, blocked, joins))
+    word, cost, context, gain, blocked = columns
+    return Steps(*in_runs(word, cost, context, gain, blocked, joins))
 
 
 def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
@@ -389,15 +378,17 @@ def _with_bounds(graph: Graph, rules: Rules, low: int, high: int) -> Graph:
         int(costs[0]) for costs in (graph.first_steps.cost, graph.other_first_costs) if costs.size
     ]
     n_layers = max(0, high - min(least_first, default=high)) + 1
-    n_sets = (graph.needed + 1) << int(graph.spent.size)
-    check_room(n_layers - 1, n_sets * (KINDS if rules.is_on else 1) * n)
-    table = _aligned(n_sets, KINDS if rules.is_on else 1, n_layers, n)
+    n_sets = (graph.needed + 1) << int(graph.used_once.size)
+    n_contexts = len(Context) if rules.is_on else 1
+    check_room(n_layers - 1, n_sets * n_contexts * n)
+    table = _aligned(n_sets, n_contexts, n_layers, n)
     scale = np.empty(n_layers)
+    share = tuning.SEARCH.negligible_once if graph.used_once.size else tuning.SEARCH.negligible
     fill_bounds(
         graph.link,
         graph.end,
         graph.prob,
-        (_NEGLIGIBLE_ONCE if graph.spent.size else _NEGLIGIBLE) / n,
+        share / n,
         graph.steps,
         graph.other,
         graph.other_costs[graph.other_costs < n_layers],

@@ -102,10 +102,12 @@ def _words(batch: DAGBatch) -> Tensor:
     return words
 
 
-def _kinds(cost: Tensor, costs: Tensor, width: int) -> Tensor:
+def _cost_classes(cost: Tensor, costs: Tensor, width: int) -> Tensor:
     """Place of each column's cost among the distinct ones, ``(B, W')``; D for none of them."""
-    kind = torch.searchsorted(costs, cost)
-    return torch.nn.functional.pad(kind, (0, width - kind.shape[1]), value=costs.shape[0])
+    cost_class = torch.searchsorted(costs, cost)
+    return torch.nn.functional.pad(
+        cost_class, (0, width - cost_class.shape[1]), value=costs.shape[0]
+    )
 
 
 def _bounds(
@@ -113,8 +115,8 @@ def _bounds(
 ) -> _Bounds:
     """Fill the bounds, layer by layer: one product ``(n, n) x (n, W)`` each."""
     width, n_classes = batch.word_logp.shape[2], len(batch.costs)
-    kind = _kinds(batch.cost, batch.cost_values, words.shape[2])
-    is_free = (kind == 0)[:, None]
+    cost_class = _cost_classes(batch.cost, batch.cost_values, words.shape[2])
+    is_free = (cost_class == 0)[:, None]
     is_free[:, :, width] = True  # the word that stands for all others may have any cost
     free_words = words * is_free if n_classes and batch.costs[0] == 0 else None
     slack = batch.high - batch.low
@@ -142,17 +144,19 @@ def _bounds(
         layers.append(layer)
         scales.append(torch.where(is_live, base + peak.log(), never))
         product = torch.bmm(links * layer[:, None], words)
-        gains.append(_most_by_class(product, kind, n_classes, width))
+        gains.append(_most_by_class(product, cost_class, n_classes, width))
     return _Bounds(torch.stack(layers), torch.stack(scales))
 
 
-def _most_by_class(values: Tensor, kind: Tensor, n_classes: int, width: int) -> Tensor:
+def _most_by_class(values: Tensor, cost_class: Tensor, n_classes: int, width: int) -> Tensor:
     """Greatest of each row's values in every class of cost, column `width` being in all."""
     if n_classes == 1:
-        values = torch.where((kind == 0)[:, None], values, values[:, :, width, None])
+        values = torch.where((cost_class == 0)[:, None], values, values[:, :, width, None])
         return values.amax(2, keepdim=True)
-    most = torch.zeros((*values.shape[:2], n_classes + 1), dtype=values.dtype, device=kind.device)
-    most.scatter_reduce_(2, kind[:, None].expand_as(values), values, "amax")
+    most = torch.zeros(
+        (*values.shape[:2], n_classes + 1), dtype=values.dtype, device=cost_class.device
+    )
+    most.scatter_reduce_(2, cost_class[:, None].expand_as(values), values, "amax")
     return torch.maximum(most[:, :, :n_classes], values[:, :, width, None])
 
 
@@ -268,7 +272,7 @@ class _Beam:
         """
         batch, bounds = self._batch, self._bounds
         costs = batch.first_cost_values if step == 0 else batch.cost_values
-        kind = self._first_kind if step == 0 else self._kind
+        cost_class = self._first_kind if step == 0 else self._kind
         size, n_kept, n = self._reach.shape
         n_classes, width = costs.shape[0], self._width
         if n_classes == 0:
@@ -288,9 +292,9 @@ class _Beam:
             outside = worth[:, :, width].amax(1).log() + base
             self._pruned = torch.maximum(self._pruned, outside)
         worth = worth[:, :, :width].reshape(size, n_kept, n_classes, width)
-        at = kind.clamp(max=n_classes - 1)[:, None, None].expand(-1, n_kept, 1, -1)
+        at = cost_class.clamp(max=n_classes - 1)[:, None, None].expand(-1, n_kept, 1, -1)
         worth = torch.gather(worth, 2, at)[:, :, 0] if n_classes > 1 else worth[:, :, 0]
-        worth = torch.where((kind < n_classes)[:, None], worth, 0.0)
+        worth = torch.where((cost_class < n_classes)[:, None], worth, 0.0)
         return worth.flatten(1), base
 
     def _record(self, closed: Tensor, step: int) -> None:

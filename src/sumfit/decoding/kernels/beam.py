@@ -11,9 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import ENTRY, INNER, Float64Array, Int64Array, njit
+from sumfit.compiled import INTERNAL, PUBLIC, Float64Array, Int64Array, njit
 from sumfit.constraints.kernels.state import Rules
-from sumfit.decoding.kernels.children import Graph, Room, child_of, make_child, make_root, value_of
+from sumfit.decoding.kernels.children import (
+    Graph,
+    Workspace,
+    child_of,
+    make_child,
+    make_root,
+    value_of,
+)
 from sumfit.decoding.kernels.frontier import Nodes
 
 __all__ = ["Beam", "Found", "grow_beam", "rank_parents", "start_beam"]
@@ -44,13 +51,13 @@ class Found(NamedTuple):
     rest: Any
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _copy(source: Int64Array, target: Int64Array) -> None:
     for i in range(target.shape[0]):
         target[i] = source[i]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _record(found: Found, n_found: int, score: float, rest: int, columns: Int64Array) -> int:
     """Enter a finished sequence into the n-best list, if it is good enough."""
     n_best = found.score.shape[0]
@@ -68,18 +75,18 @@ def _record(found: Found, n_found: int, score: float, rest: int, columns: Int64A
     return min(n_found + 1, n_best)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_children(
-    rules: Rules, graph: Graph, nodes: Nodes, beam: Beam, begin: int, end: int, room: Room
+    rules: Rules, graph: Graph, nodes: Nodes, beam: Beam, begin: int, end: int, workspace: Workspace
 ) -> None:
     """Find the best child of every active prefix, and the bound on what it can become."""
     for node in range(begin, end):
-        w = child_of(rules, graph, nodes, node, room)
+        w = child_of(rules, graph, nodes, node, workspace)
         beam.child[node] = w
         beam.worth[node] = value_of(nodes, node, w) if w >= 0 else -math.inf
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_parent(worth: Float64Array, begin: int, end: int) -> int:
     best = begin
     for node in range(begin + 1, end):
@@ -88,7 +95,7 @@ def _best_parent(worth: Float64Array, begin: int, end: int) -> int:
     return best
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _add(
     rules: Rules,
     graph: Graph,
@@ -100,23 +107,23 @@ def _add(
     w: int,
     node: int,
     slack: int,
-    room: Room,
+    workspace: Workspace,
 ) -> tuple[float, int]:
     """Make a child in a row of the beam, and enter it into the results if it may end.
 
     Returns the bound on leaving the candidates there, and the number of results.
     """
-    outside = make_child(rules, graph, nodes, top, w, node, slack, room)
+    out_of_candidates = make_child(rules, graph, nodes, top, w, node, slack, workspace)
     columns = beam.columns[node]
     _copy(beam.columns[top], columns)
     length = 0
     while columns[length] >= 0:
         length += 1
     columns[length] = w
-    return outside, _record(found, n_found, nodes.score[node], nodes.rest[node], columns)
+    return out_of_candidates, _record(found, n_found, nodes.score[node], nodes.rest[node], columns)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _dive(
     rules: Rules,
     graph: Graph,
@@ -125,7 +132,7 @@ def _dive(
     found: Found,
     n_found: int,
     slack: int,
-    room: Room,
+    workspace: Workspace,
 ) -> int:
     """Follow the best child to the end: a first result, which spares the beam what is below it.
 
@@ -134,16 +141,16 @@ def _dive(
     """
     top = _ZERO
     for length in range(found.columns.shape[1]):
-        w = child_of(rules, graph, nodes, top, room)
+        w = child_of(rules, graph, nodes, top, workspace)
         if w < 0 or value_of(nodes, top, w) <= found.score[0]:
             return length
         node = 1 + length % 2
-        _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, room)
+        _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, workspace)
         top = node
     return found.columns.shape[1]
 
 
-@njit(**ENTRY)
+@njit(**PUBLIC)
 def start_beam(
     rules: Rules,
     graph: Graph,
@@ -152,7 +159,7 @@ def start_beam(
     found: Found,
     high: int,
     slack: int,
-    room: Room,
+    workspace: Workspace,
 ) -> tuple[int, float, int]:
     """Make row 0, the empty prefix, and for a list of one follow its best children to an end.
 
@@ -163,23 +170,23 @@ def start_beam(
     found.score[:] = -math.inf
     found.columns[:] = -1
     beam.columns[:] = -1
-    outside = make_root(rules, graph, nodes, _ZERO, high, room)
+    out_of_candidates = make_root(rules, graph, nodes, _ZERO, high, workspace)
     n_found, n_made = _ZERO, 1
     if found.score.shape[0] == 1:
-        n_made += _dive(rules, graph, nodes, beam, found, n_found, slack, room)
+        n_made += _dive(rules, graph, nodes, beam, found, n_found, slack, workspace)
         n_found += found.score[0] > -math.inf
-    return n_found, outside, n_made
+    return n_found, out_of_candidates, n_made
 
 
-@njit(**ENTRY)
+@njit(**PUBLIC)
 def rank_parents(
-    rules: Rules, graph: Graph, nodes: Nodes, beam: Beam, begin: int, end: int, room: Room
+    rules: Rules, graph: Graph, nodes: Nodes, beam: Beam, begin: int, end: int, workspace: Workspace
 ) -> None:
     """Find the best child of each of some prefixes, as `grow_beam` needs it of all its parents."""
-    _best_children(rules, graph, nodes, beam, begin, end, room)
+    _best_children(rules, graph, nodes, beam, begin, end, workspace)
 
 
-@njit(**ENTRY)
+@njit(**PUBLIC)
 def grow_beam(
     rules: Rules,
     graph: Graph,
@@ -192,7 +199,7 @@ def grow_beam(
     last: int,
     n_found: int,
     slack: int,
-    room: Room,
+    workspace: Workspace,
 ) -> tuple[int, int, float, float]:
     """Make the best prefixes that are one piece longer than those of some rows (Eq. A10).
 
@@ -202,16 +209,18 @@ def grow_beam(
     sequence with a word outside the candidates.
     """
     n_best = found.score.shape[0]
-    outside = -math.inf
+    out_of_candidates = -math.inf
     while True:
         top = _best_parent(beam.worth, begin, end)
         if beam.worth[top] <= found.score[n_best - 1]:
-            return node, n_found, -math.inf, outside
+            return node, n_found, -math.inf, out_of_candidates
         if node == last:
-            return node, n_found, beam.worth[top], outside
+            return node, n_found, beam.worth[top], out_of_candidates
         w = beam.child[top]
-        left, n_found = _add(rules, graph, nodes, beam, found, n_found, top, w, node, slack, room)
-        outside = max(outside, left)
+        left, n_found = _add(
+            rules, graph, nodes, beam, found, n_found, top, w, node, slack, workspace
+        )
+        out_of_candidates = max(out_of_candidates, left)
         nodes.bounds[top, w] = 0.0
-        _best_children(rules, graph, nodes, beam, top, top + 1, room)
+        _best_children(rules, graph, nodes, beam, top, top + 1, workspace)
         node += 1

@@ -3,18 +3,9 @@
 Owns the recursion alone: plain arrays in, plain arrays out. What the arrays mean is written in
 `sumfit.decoding.bounds.tables`, which builds them.
 
-The bound at a vertex is a maximum over the *next word* of a sum over vertices. What may follow a
-word depends on its kind, so each layer keeps one vector per kind of context:
-
-====  =====================================================================
-kind  what may come next
-====  =====================================================================
-0     anything: an end, a new word, a continuation of the word begun
-1     no end
-2     a continuation only (the word begun is not one yet)
-3     no continuation (nothing longer begins with these letters)
-4     neither an end nor a continuation
-====  =====================================================================
+The bound at a vertex is a maximum over the *next word* of a sum over vertices. What may come next
+depends on the context that the last word leaves (`sumfit.constraints.kernels.contexts`), so each
+layer keeps one vector per context.
 
 A layer is filled in two passes. First the words that cost something, whose layers are known. Then
 the vertices from the last to the first, for the words that cost nothing: as soon as a vertex is
@@ -30,20 +21,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sumfit.compiled import (
-    HOT,
-    INNER,
-    MAKER,
+    ALLOCATES,
+    INLINE,
+    INTERNAL,
     BoolArray,
     Float32Array,
     Float64Array,
     Int64Array,
     njit,
 )
+from sumfit.constraints.kernels.contexts import ANY, allows, allows_end
 from sumfit.decoding.kernels.steps import Entries, Steps, list_entries
 
-__all__ = ["KINDS", "fill_bounds", "lay_out"]
+__all__ = ["fill_bounds", "lay_out"]
 
-KINDS = 5
 _LEAST = 1e-200
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -52,19 +43,19 @@ class _Layers(NamedTuple):
     """What the layers are filled from and with, and room for sums.
 
     ``link_up`` (n, n) is ``[to, from]``; ``table`` (A, K, R, n) the result; ``padding`` (A, K, R,
-    n) the share of negligible words in each sum over vertices, ``outside`` (A, R, n) that of words
-    outside the candidates. By cost: whether any word ``has_cost``, the ``bonus`` for it, and the
-    ``factor``, that included, from the scale of its layer to that of the layer being filled; by
-    layer, whether it ``is_live``; by kind of context, whether any step leaves it (``is_left``).
+    n) the share of negligible words in each sum over vertices, ``out_of_candidates`` (A, R, n) that
+    of words outside the candidates. By cost: whether any word ``has_cost``, the ``bonus`` for it,
+    and the ``factor``, that included, from the scale of its layer to that of the layer being
+    filled; by layer, whether it ``is_live``; by context, whether any step leaves it (``is_left``).
     ``seed`` and ``pad`` (n,) are a layer and its padding on the scale of the one being filled,
-    ``total`` (n,) the sum for one word, ``best``
-    (2, n) the maxima over new words and over continuations.
+    ``total`` (n,) the sum for one word, ``best`` (2, n) the maxima over new words and over
+    continuations.
     """
 
     link_up: Any
     table: Any
     padding: Any
-    outside: Any
+    out_of_candidates: Any
     has_cost: Any
     bonus: Any
     is_live: Any
@@ -92,13 +83,13 @@ class _Free(NamedTuple):
     most: Any
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _up(n: int) -> int:
     """The multiple of eight that is at least n: loops that end there come out even."""
     return (n + 7) // 8 * 8
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _aligned(n_rows: int, n: int) -> Float64Array:
     """Room for rows of whole cache lines, n being a multiple of eight."""
     room = np.empty(n_rows * n + 8)
@@ -106,7 +97,7 @@ def _aligned(n_rows: int, n: int) -> Float64Array:
     return room[skip : skip + n_rows * n].reshape((n_rows, n))
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _upwards(link: Float64Array, link_up: Float64Array) -> None:
     """Set ``link_up`` to the links ``[to, from]``, 0 unless ``from < to``."""
     link_up[:] = 0.0
@@ -115,7 +106,7 @@ def _upwards(link: Float64Array, link_up: Float64Array) -> None:
             link_up[i, j] = link[j, i]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _sort_by_vertex(entries: Entries, n_runs: int, free: _Free) -> None:
     """Fill ``free`` with the entries of the first runs."""
     n = free.first.shape[0] - 1
@@ -139,7 +130,7 @@ def _sort_by_vertex(entries: Entries, n_runs: int, free: _Free) -> None:
     free.first[0] = 0
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _free_entries(steps: Steps, entries: Entries) -> _Free:
     """Sort the entries of the steps that cost nothing by vertex."""
     n = entries.dropped.shape[0]
@@ -160,7 +151,7 @@ def _free_entries(steps: Steps, entries: Entries) -> _Free:
     return free
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _note_costs(steps: Steps, other_costs: Int64Array, has_cost: BoolArray) -> None:
     """Flag the costs that a step has."""
     has_cost[:] = False
@@ -170,7 +161,7 @@ def _note_costs(steps: Steps, other_costs: Int64Array, has_cost: BoolArray) -> N
         has_cost[c] = True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _common_scale(r: int, slack: int, scale: Float64Array, layers: _Layers) -> float:
     """Set the factor of each cost's layer to the scale of layer r; return the log of that."""
     is_live, has_cost, factor = layers.is_live, layers.has_cost, layers.factor
@@ -188,14 +179,14 @@ def _common_scale(r: int, slack: int, scale: Float64Array, layers: _Layers) -> f
     return base
 
 
-@njit(**INNER, fastmath=_FAST)
+@njit(**INTERNAL, fastmath=_FAST)
 def _raise(target: Float64Array, values: Float64Array, weight: float) -> None:
     """Set ``target[j] = max(target[j], values[j] * weight)``."""
     for j in range(target.shape[0]):
         target[j] = max(target[j], values[j] * weight)
 
 
-@njit(**HOT, fastmath=_FAST)
+@njit(**INLINE, fastmath=_FAST)
 def _push(mass: float, row: Float64Array, i: int, out: Float64Array) -> None:
     """Add ``mass * row[j]``, 0 from i on, to ``out[j]``."""
     if mass != 0.0:
@@ -203,7 +194,7 @@ def _push(mass: float, row: Float64Array, i: int, out: Float64Array) -> None:
             out[j] += mass * row[j]
 
 
-@njit(**HOT, fastmath=_FAST)
+@njit(**INLINE, fastmath=_FAST)
 def _push_and_raise(
     mass: float, row: Float64Array, i: int, out: Float64Array, target: Float64Array
 ) -> None:
@@ -214,7 +205,7 @@ def _push_and_raise(
             target[j] = max(target[j], out[j])
 
 
-@njit(**HOT, fastmath=_FAST)
+@njit(**INLINE, fastmath=_FAST)
 def _add_four(
     link_up: Float64Array,
     seed: Float64Array,
@@ -232,7 +223,7 @@ def _add_four(
         total[j] = source[j] + shares
 
 
-@njit(**HOT, fastmath=_FAST)
+@njit(**INLINE, fastmath=_FAST)
 def _raise_by_four(
     link_up: Float64Array,
     seed: Float64Array,
@@ -250,7 +241,7 @@ def _raise_by_four(
         target[j] = max(target[j], source[j] + shares)
 
 
-@njit(**HOT, fastmath=_FAST)
+@njit(**INLINE, fastmath=_FAST)
 def _raise_by_two(layers: _Layers, entries: Entries, p: int, target: Float64Array) -> None:
     """Raise ``target`` to the sums of two words of four entries each, those from p on."""
     link_up, pad = layers.link_up, layers.pad
@@ -268,7 +259,7 @@ def _raise_by_two(layers: _Layers, entries: Entries, p: int, target: Float64Arra
         target[j] = max(target[j], pad[j] + more)
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _raise_by_word(layers: _Layers, entries: Entries, m: int, target: Float64Array) -> None:
     """Raise ``target`` to the sum over vertices of one word that costs something."""
     last = entries.start[m + 1] - 4
@@ -282,7 +273,7 @@ def _raise_by_word(layers: _Layers, entries: Entries, m: int, target: Float64Arr
     _raise_by_four(layers.link_up, layers.seed, vertex, value, source, target[:top])
 
 
-@njit(**HOT, fastmath=_FAST)
+@njit(**INLINE, fastmath=_FAST)
 def _paid_steps(
     layers: _Layers, steps: Steps, entries: Entries, n_free: int, a: int, r: int
 ) -> None:
@@ -295,9 +286,9 @@ def _paid_steps(
         weight = layers.factor[c]
         if weight == 0.0 or a & steps.blocked[p]:
             continue
-        after, kind = a | steps.gain[p], steps.kind[p]
+        after, context = a | steps.gain[p], steps.context[p]
         target = layers.best[1 if steps.joins[g] else 0]
-        source, padding = layers.table[after, kind, r - c], layers.padding[after, kind, r - c]
+        source, padding = layers.table[after, context, r - c], layers.padding[after, context, r - c]
         for j in range(target.shape[0]):
             layers.seed[j] = source[j] * weight
             layers.pad[j] = padding[j] * weight
@@ -312,40 +303,40 @@ def _paid_steps(
             m += 1
 
 
-@njit(**HOT)
-def _join(kind: int, end: float, going_on: float, new_word: float) -> float:
+@njit(**INLINE)
+def _join(context: int, end: float, continuation: float, new_word: float) -> float:
     """Upper bound in one context from those of an end, a continuation and a new word."""
     best = 0.0
-    if kind != 3 and kind != 4:
-        best = going_on
-    if kind != 2 and new_word > best:
+    if allows(context, True):
+        best = continuation
+    if allows(context, False) and new_word > best:
         best = new_word
-    if (kind == 0 or kind == 3) and end > best:
+    if allows_end(context) and end > best:
         best = end
     return best
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _known_at(
     layers: _Layers, steps: Steps, free: _Free, free_other: int, a: int, r: int, j: int
 ) -> tuple[float, float]:
     """Maxima at one vertex over new words and over continuations, those of cost 0 included."""
-    new_word, going_on = layers.best[0, j], layers.best[1, j]
+    new_word, continuation = layers.best[0, j], layers.best[1, j]
     for g in range(free.most.shape[0]):
         p = steps.run[g]
         if not a & steps.blocked[p]:
-            padding = layers.padding[a | steps.gain[p], steps.kind[p], r, j]
+            padding = layers.padding[a | steps.gain[p], steps.context[p], r, j]
             if steps.joins[g]:
-                going_on = max(going_on, free.most[g, j] + padding)
+                continuation = max(continuation, free.most[g, j] + padding)
             else:
                 new_word = max(new_word, free.most[g, j] + padding)
     if free_other >= 0:
-        bound = layers.outside[free_other, r, j]
-        going_on, new_word = max(going_on, bound), max(new_word, bound)
-    return new_word, going_on
+        bound = layers.out_of_candidates[free_other, r, j]
+        continuation, new_word = max(continuation, bound), max(new_word, bound)
+    return new_word, continuation
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _backwards(
     layers: _Layers,
     steps: Steps,
@@ -359,48 +350,48 @@ def _backwards(
     r: int,
 ) -> float:
     """Fill one layer from its last vertex to its first; return its peak."""
-    n_kinds, n = layers.table.shape[1], layers.table.shape[3]
+    n_contexts, n = layers.table.shape[1], layers.table.shape[3]
     peak = 0.0
     free.total[:] = 0.0
     free.most[:] = 0.0
     layers.padding[a, :, r] = 0.0
-    layers.outside[a, r] = 0.0
+    layers.out_of_candidates[a, r] = 0.0
     for j in range(n - 1, -1, -1):
-        new_word, going_on = _known_at(layers, steps, free, free_other, a, r, j)
+        new_word, continuation = _known_at(layers, steps, free, free_other, a, r, j)
         row = layers.link_up[j]
-        for k in range(n_kinds):
-            bound = _join(k, end[j] * end_factor, going_on, new_word)
+        for k in range(n_contexts):
+            bound = _join(k, end[j] * end_factor, continuation, new_word)
             if 0.0 < bound < _LEAST:
                 bound = _LEAST  # so that no product loses it
             layers.table[a, k, r, j] = bound
             peak = max(peak, bound)
             if layers.is_left[k]:
                 _push(entries.dropped[j] * bound, row, j, layers.padding[a, k, r])
-        _push(other[j] * layers.table[a, 0, r, j], row, j, layers.outside[a, r])
+        _push(other[j] * layers.table[a, ANY, r, j], row, j, layers.out_of_candidates[a, r])
         for q in range(free.first[j], free.first[j + 1]):
             g = free.run[q]
             p = steps.run[g]
-            mass = free.value[q] * layers.table[a | steps.gain[p], steps.kind[p], r, j]
+            mass = free.value[q] * layers.table[a | steps.gain[p], steps.context[p], r, j]
             _push_and_raise(mass, row, j, free.total[free.word[q]], free.most[g])
     return peak
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _scale(values: Float64Array, factor: float) -> None:
     for j in range(values.shape[0]):
         values[j] *= factor
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _rescale(layers: _Layers, r: int, peak: float) -> None:
     for a in range(layers.table.shape[0]):
         for k in range(layers.table.shape[1]):
             _scale(layers.table[a, k, r], 1.0 / peak)
             _scale(layers.padding[a, k, r], 1.0 / peak)
-        _scale(layers.outside[a, r], 1.0 / peak)
+        _scale(layers.out_of_candidates[a, r], 1.0 / peak)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _fill_layers(
     layers: _Layers,
     steps: Steps,
@@ -424,8 +415,16 @@ def _fill_layers(
             _paid_steps(layers, steps, entries, free.most.shape[0], a, r)
             for c in other_costs:
                 if 0 < c <= r:
-                    _raise(layers.best[0], layers.outside[a | needed, r - c], layers.factor[c])
-                    _raise(layers.best[1], layers.outside[a | needed, r - c], layers.factor[c])
+                    _raise(
+                        layers.best[0],
+                        layers.out_of_candidates[a | needed, r - c],
+                        layers.factor[c],
+                    )
+                    _raise(
+                        layers.best[1],
+                        layers.out_of_candidates[a | needed, r - c],
+                        layers.factor[c],
+                    )
             is_end = r <= slack and (a & needed) == needed
             end_factor = math.exp(-base) if is_end else 0.0
             free_other = (a | needed) if has_free_other else -1
@@ -490,7 +489,7 @@ def fill_bounds(
     Probabilities of candidates below a ``share`` of the best at their vertex all count as much
     as the greatest of them.
     """
-    n_sets, n_kinds, n_layers, n = table.shape
+    n_sets, n_contexts, n_layers, n = table.shape
     entries = list_entries(prob, steps, share)
     free = _free_entries(steps, entries)
     most = other_costs[-1] if other_costs.shape[0] > 0 else 0
@@ -499,12 +498,12 @@ def fill_bounds(
     layers = _Layers(
         link_up=_aligned(n, n),
         table=table,
-        padding=_aligned(n_sets * n_kinds * n_layers, n).reshape(table.shape),
-        outside=_aligned(n_sets * n_layers, n).reshape((n_sets, n_layers, n)),
+        padding=_aligned(n_sets * n_contexts * n_layers, n).reshape(table.shape),
+        out_of_candidates=_aligned(n_sets * n_layers, n).reshape((n_sets, n_layers, n)),
         has_cost=np.empty(most + 1, dtype=np.bool_),
         bonus=unit_bonus * np.arange(most + 1),
         is_live=np.empty(n_layers, dtype=np.bool_),
-        is_left=np.zeros(n_kinds, dtype=np.bool_),
+        is_left=np.zeros(n_contexts, dtype=np.bool_),
         factor=np.empty(most + 1),
         seed=_aligned(1, n)[0],
         pad=_aligned(1, n)[0],
@@ -513,7 +512,7 @@ def fill_bounds(
     )
     _upwards(link, layers.link_up)
     _note_costs(steps, other_costs, layers.has_cost)
-    for k in steps.kind:
+    for k in steps.context:
         layers.is_left[k] = True
     leaving = other if other_costs.shape[0] > 0 else np.zeros(n)
     _fill_layers(layers, steps, entries, free, leaving, other_costs, end, slack, needed, scale)

@@ -9,8 +9,15 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from sumfit.compiled import INNER, Float64Array, Int64Array, njit
-from sumfit.constraints.kernels.rules import is_repeat, step, step_outside, step_within
+from sumfit.compiled import INTERNAL, Float64Array, Int64Array, njit
+from sumfit.constraints.kernels.contexts import (
+    ANY,
+    JOIN_ONLY,
+    WITHOUT_JOIN,
+    allows,
+    may_close_or_join,
+)
+from sumfit.constraints.kernels.rules import is_repeat, step, step_out_of_candidates, step_within
 from sumfit.constraints.kernels.state import (
     ENDABLE,
     FIELDS,
@@ -26,7 +33,7 @@ from sumfit.constraints.kernels.state import (
 from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.kernels.steps import Steps
 
-__all__ = ["Graph", "Room", "child_of", "expand", "make_child", "make_root", "value_of"]
+__all__ = ["Graph", "Workspace", "child_of", "expand", "make_child", "make_root", "value_of"]
 
 _SLACK = 1e-10  # lift of unfinished entries in nats, above the rounding of the bounds
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -51,18 +58,18 @@ class Graph(NamedTuple):
     table: Any
     scale: Any
     needed: int
-    spent: Any
-    spent_bit: Any
+    used_once: Any
+    used_once_bit: Any
     n_repeats: Any
     unit_bonus: float
     n_inside: int
     members: Any
     member_start: Any
-    n_alike: int
+    n_same_class: int
 
 
-class Room(NamedTuple):
-    """Room: a state in ``scratch`` and one in ``other``, sums over vertices in ``mass`` (n,).
+class Workspace(NamedTuple):
+    """A state in ``scratch`` and one in ``other``, sums over vertices in ``mass`` (n,).
 
     ``known`` (N, 8) remembers which groups of words outside the candidates spell nothing where.
     """
@@ -73,7 +80,7 @@ class Room(NamedTuple):
     mass: Any
 
 
-@njit(**INNER, fastmath=_FAST)
+@njit(**INTERNAL, fastmath=_FAST)
 def _dot(a: Float64Array, b: Float64Array, c: Float64Array) -> float:
     total = 0.0
     for j in range(a.shape[0]):
@@ -81,7 +88,7 @@ def _dot(a: Float64Array, b: Float64Array, c: Float64Array) -> float:
     return total
 
 
-@njit(**INNER, fastmath=_FAST)
+@njit(**INTERNAL, fastmath=_FAST)
 def _advance(link: Float64Array, mass: Float64Array, reach: Float64Array) -> float:
     """Set ``reach[j] = sum_{i<j} mass[i] * L[i, j]`` scaled to a peak of 1; return the peak."""
     n = mass.shape[0]
@@ -100,7 +107,7 @@ def _advance(link: Float64Array, mass: Float64Array, reach: Float64Array) -> flo
     return peak
 
 
-@njit(**INNER, fastmath=_FAST)
+@njit(**INTERNAL, fastmath=_FAST)
 def _dot_of_two(a: Float64Array, b: Float64Array) -> float:
     total = 0.0
     for j in range(a.shape[0]):
@@ -108,7 +115,7 @@ def _dot_of_two(a: Float64Array, b: Float64Array) -> float:
     return total
 
 
-@njit(**INNER, fastmath=_FAST)
+@njit(**INTERNAL, fastmath=_FAST)
 def _raise_bounds(
     worth: Float64Array, prob: Float64Array, words: Int64Array, bounds: Float64Array
 ) -> None:
@@ -129,19 +136,19 @@ def _raise_bounds(
         bounds[words[q]] = max(bounds[words[q]], _dot_of_two(worth, prob[words[q]]))
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _weigh(reach: Float64Array, layer: Float64Array, factor: float, worth: Float64Array) -> None:
     for j in range(worth.shape[0]):
         worth[j] = reach[j] * layer[j] * factor
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def expand(
     graph: Graph,
     steps: Steps,
     reach: Float64Array,
     rest: int,
-    kind: int,
+    context: int,
     on_join: int,
     on_new: int,
     bounds: Float64Array,
@@ -149,7 +156,7 @@ def expand(
 ) -> float:
     """Bound every child of a prefix; return the log of the bounds' common scale.
 
-    ``reach`` (n,) is the mass that arrives at each vertex before it emits; ``kind`` the context
+    ``reach`` (n,) is the mass that arrives at each vertex before it emits; ``context`` the context
     the prefix leaves; ``on_join`` and ``on_new`` the bits that are on for a child that continues
     its last word and for one that does not. ``bounds`` (W,) is filled, with 0 for a child that
     cannot be finished within ``rest``.
@@ -167,17 +174,17 @@ def expand(
         p = steps.run[g]
         joins = steps.joins[g]
         on = on_join if joins else on_new
-        if (kind == 2 and not joins) or (kind > 2 and joins) or on & steps.blocked[p]:
+        if not allows(context, joins) or on & steps.blocked[p]:
             continue
         c = steps.cost[p]
-        layer = graph.table[on | steps.gain[p], steps.kind[p], rest - c]
+        layer = graph.table[on | steps.gain[p], steps.context[p], rest - c]
         lift = graph.scale[rest - c] + graph.unit_bonus * c - base
         _weigh(reach, layer, math.exp(lift), worth)
         _raise_bounds(worth, graph.prob, steps.word[p : steps.run[g + 1]], bounds)
     return base
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_child(bounds: Float64Array) -> int:
     best = -1
     peak = 0.0
@@ -188,88 +195,96 @@ def _best_child(bounds: Float64Array) -> int:
     return best
 
 
-@njit(**INNER)
-def _bits(graph: Graph, spent: int, state: Int64Array) -> int:
+@njit(**INTERNAL)
+def _bits(graph: Graph, used_once: int, state: Int64Array) -> int:
     """Bits that are on after a step: phrases written, and words used up by closed atoms."""
-    on = spent | (state[SET_NOW] & graph.needed)
+    on = used_once | (state[SET_NOW] & graph.needed)
     for a in range(max(state[N_ATOMS] - 2, 0), state[N_ATOMS]):
-        for b in range(graph.spent.shape[0]):
-            if state[FIELDS + a] == graph.spent[b]:
-                on |= graph.spent_bit[b]
+        for b in range(graph.used_once.shape[0]):
+            if state[FIELDS + a] == graph.used_once[b]:
+                on |= graph.used_once_bit[b]
     return on
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _open_bit(graph: Graph, state: Int64Array) -> int:
     """Bit of the word that is used up if the open word closes here, or 0."""
     if state[OPEN] == 1 and state[IS_CLOSABLE]:
-        for b in range(graph.spent.shape[0]):
-            if state[HASH] == graph.spent[b]:
-                return graph.spent_bit[b]
+        for b in range(graph.used_once.shape[0]):
+            if state[HASH] == graph.used_once[b]:
+                return graph.used_once_bit[b]
     return 0
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _step_by(
-    rules: Rules, graph: Graph, nodes: Nodes, node: int, w: int, room: Room, state: Int64Array
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    node: int,
+    w: int,
+    workspace: Workspace,
+    state: Int64Array,
 ) -> int:
     """Write the state after a candidate, or after any word of a group outside the candidates."""
     before, v = nodes.state[node], graph.ids[w]
     if v < 0:
         members = graph.members[graph.member_start[-1 - v] : graph.member_start[-v]]
-        return step_outside(rules, before, members, -1 - v, room.known, state)
+        return step_out_of_candidates(rules, before, members, -1 - v, workspace.known, state)
     if node > 0 and graph.joins[w] and graph.ids[nodes.word[node]] < 0:
         last = graph.ids[nodes.word[node]]
         members = graph.members[graph.member_start[-1 - last] : graph.member_start[-last]]
         before_them = nodes.state[nodes.parent[node]]
-        args = (members, -1 - last, room.known, v, state, room.other)
+        args = (members, -1 - last, workspace.known, v, state, workspace.other)
         if not step_within(rules, before_them, *args):
             return REJECTED
     return step(rules, before, v, state)
 
 
-@njit(**INNER)
-def _open_group(rules: Rules, graph: Graph, nodes: Nodes, node: int, w: int, room: Room) -> None:
+@njit(**INTERNAL)
+def _open_group(
+    rules: Rules, graph: Graph, nodes: Nodes, node: int, w: int, workspace: Workspace
+) -> None:
     """Put the pieces of a group that go on differently in its place, those that may come."""
     bounds, group = nodes.bounds[node], -1 - graph.ids[w]
-    first = graph.member_start[graph.n_alike]
+    first = graph.member_start[graph.n_same_class]
     rows = graph.n_inside + graph.member_start.shape[0] - 1 - first
     for m in range(graph.member_start[group], graph.member_start[group + 1]):
-        if _step_by(rules, graph, nodes, node, rows + m, room, room.scratch) != REJECTED:
+        if _step_by(rules, graph, nodes, node, rows + m, workspace, workspace.scratch) != REJECTED:
             bounds[rows + m] = bounds[w]
     bounds[w] = 0.0
 
 
-@njit(**INNER)
-def child_of(rules: Rules, graph: Graph, nodes: Nodes, node: int, room: Room) -> int:
+@njit(**INTERNAL)
+def child_of(rules: Rules, graph: Graph, nodes: Nodes, node: int, workspace: Workspace) -> int:
     """Find the best child of a prefix, or -1; children that break a rule are struck out.
 
     A child's bound is first that of its word in any context. Only the child that looks best is
     checked against the rules, and its bound lowered to what its own context allows.
     """
-    bounds, scratch = nodes.bounds[node], room.scratch
+    bounds, scratch = nodes.bounds[node], workspace.scratch
     while True:
         w = _best_child(bounds)
         if w < 0 or not rules.is_on:
             return w
-        if graph.ids[w] < -graph.n_alike:
-            _open_group(rules, graph, nodes, node, w, room)
+        if graph.ids[w] < -graph.n_same_class:
+            _open_group(rules, graph, nodes, node, w, workspace)
             continue
-        kind = _step_by(rules, graph, nodes, node, w, room, scratch)
-        if (kind == REJECTED or kind == 2) and is_repeat(rules, scratch):
+        context = _step_by(rules, graph, nodes, node, w, workspace, scratch)
+        if (context == REJECTED or context == JOIN_ONLY) and is_repeat(rules, scratch):
             graph.n_repeats[w] += 1
-        if kind == REJECTED:
+        if context == REJECTED:
             bounds[w] = 0.0
             continue
         cost = graph.first_cost[w] if node == 0 else graph.cost[w]
         left = nodes.rest[node] - cost
-        on = _bits(graph, nodes.spent[node], scratch)
+        on = _bits(graph, nodes.used_once[node], scratch)
         bit = _open_bit(graph, scratch)
-        layer = graph.table[on | bit, kind, left]
+        layer = graph.table[on | bit, context, left]
         longer = layer
-        if bit != 0 and kind < 2:
-            layer = graph.table[on | bit, kind + 3, left]
-            longer = graph.table[on, 2, left]
+        if bit != 0 and may_close_or_join(context):
+            layer = graph.table[on | bit, WITHOUT_JOIN[context], left]
+            longer = graph.table[on, JOIN_ONLY, left]
         factor = math.exp(graph.scale[left] + graph.unit_bonus * cost - nodes.base[node])
         bound = factor * max(
             _dot(nodes.reach[node], graph.prob[w], layer),
@@ -280,14 +295,14 @@ def child_of(rules: Rules, graph: Graph, nodes: Nodes, node: int, room: Room) ->
         bounds[w] = bound
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def value_of(nodes: Nodes, node: int, w: int) -> float:
     """Log of the bound of a child, lifted above rounding."""
     return nodes.log_mass[node] + nodes.base[node] + math.log(nodes.bounds[node, w]) + _SLACK
 
 
-@njit(**INNER)
-def _outside(graph: Graph, nodes: Nodes, node: int, on: int, costs: Int64Array) -> float:
+@njit(**INTERNAL)
+def _out_of_candidates(graph: Graph, nodes: Nodes, node: int, on: int, costs: Int64Array) -> float:
     """Log of the bound on completions whose next word is no candidate and costs one of these."""
     best = -math.inf
     if graph.member_start.shape[0] > 0:
@@ -296,7 +311,7 @@ def _outside(graph: Graph, nodes: Nodes, node: int, on: int, costs: Int64Array) 
         left = nodes.rest[node] - costs[q]
         if left < 0:
             break
-        layer = graph.table[on | graph.needed, 0, left]
+        layer = graph.table[on | graph.needed, ANY, left]
         value = _dot(nodes.reach[node], graph.other, layer)
         if value > 0.0:
             lift = graph.scale[left] + graph.unit_bonus * costs[q]
@@ -304,8 +319,10 @@ def _outside(graph: Graph, nodes: Nodes, node: int, on: int, costs: Int64Array) 
     return best
 
 
-@njit(**INNER)
-def make_root(rules: Rules, graph: Graph, nodes: Nodes, root: int, high: int, room: Room) -> float:
+@njit(**INTERNAL)
+def make_root(
+    rules: Rules, graph: Graph, nodes: Nodes, root: int, high: int, workspace: Workspace
+) -> float:
     """Make the empty prefix, node 0; return the bound on sequences that leave the candidates."""
     reach = nodes.reach[root]
     peak = 0.0
@@ -321,45 +338,52 @@ def make_root(rules: Rules, graph: Graph, nodes: Nodes, root: int, high: int, ro
     nodes.rest[root] = high
     nodes.log_mass[root] = math.log(peak)
     nodes.score[root] = -math.inf
-    nodes.kind[root] = 0
-    nodes.spent[root] = 0
-    nodes.left[root] = 0
+    nodes.context[root] = ANY
+    nodes.used_once[root] = 0
+    nodes.out_of_candidates[root] = 0
     if rules.is_on:
         start_state(nodes.state[root])
-    kind, on = nodes.kind[root], nodes.spent[root]
+    context, on = nodes.context[root], nodes.used_once[root]
     bounds = nodes.bounds[root]
     nodes.base[root] = expand(
-        graph, graph.first_steps, reach, high, kind, on, on, bounds, room.mass
+        graph, graph.first_steps, reach, high, context, on, on, bounds, workspace.mass
     )
-    return _outside(graph, nodes, root, on, graph.other_first_costs)
+    return _out_of_candidates(graph, nodes, root, on, graph.other_first_costs)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def make_child(
-    rules: Rules, graph: Graph, nodes: Nodes, top: int, w: int, node: int, slack: int, room: Room
+    rules: Rules,
+    graph: Graph,
+    nodes: Nodes,
+    top: int,
+    w: int,
+    node: int,
+    slack: int,
+    workspace: Workspace,
 ) -> float:
     """Make and expand the child of ``top`` by word w; return the bound on leaving candidates."""
     nodes.parent[node] = top
     nodes.word[node] = w
-    nodes.left[node] = int(nodes.left[top] or w >= graph.n_inside)
+    nodes.out_of_candidates[node] = int(nodes.out_of_candidates[top] or w >= graph.n_inside)
     cost = graph.first_cost[w] if top == 0 else graph.cost[w]
     left = nodes.rest[top] - cost
     log_mass = nodes.log_mass[top] + graph.unit_bonus * cost
     nodes.rest[node] = left
-    kind = 0
+    context = ANY
     on = 0
     bit = 0
     may_end = left <= slack
     if rules.is_on:
         state = nodes.state[node]
-        kind = _step_by(rules, graph, nodes, top, w, room, state)
-        on = _bits(graph, nodes.spent[top], state)
+        context = _step_by(rules, graph, nodes, top, w, workspace, state)
+        on = _bits(graph, nodes.used_once[top], state)
         bit = _open_bit(graph, state)
         may_end = may_end and state[ENDABLE] == 1
-    nodes.kind[node] = kind
-    nodes.spent[node] = on & ~graph.needed
+    nodes.context[node] = context
+    nodes.used_once[node] = on & ~graph.needed
     final = 0.0
-    mass = room.mass
+    mass = workspace.mass
     for j in range(mass.shape[0]):
         mass[j] = nodes.reach[top, j] * graph.prob[w, j]
         final += mass[j] * graph.end[j]
@@ -372,6 +396,6 @@ def make_child(
         return -math.inf
     nodes.log_mass[node] = log_mass + math.log(peak)
     nodes.base[node] = expand(
-        graph, graph.steps, nodes.reach[node], left, kind, on, on | bit, nodes.bounds[node], mass
+        graph, graph.steps, nodes.reach[node], left, context, on, on | bit, nodes.bounds[node], mass
     )
-    return _outside(graph, nodes, node, on, graph.other_costs)
+    return _out_of_candidates(graph, nodes, node, on, graph.other_costs)

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from sumfit.compiled import INNER, Float64Array, Int32Array, Int64Array, UInt8Array, njit
+from sumfit.compiled import INTERNAL, Float64Array, Int32Array, Int64Array, UInt8Array, njit
 
 __all__ = ["best_alignment", "string_log_prob"]
 
 _NONE, _STAY, _AFTER_BEST, _AFTER_SECOND, _FIRST, _BLANK = 0, 1, 2, 3, 4, 5
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_two(scores: Float64Array) -> tuple[float, float, int, int]:
     """Find the best and the second best score, and their labels; ties go to the smaller label."""
     best, second, label, other = -np.inf, -np.inf, 0, 0
@@ -26,7 +26,7 @@ def _best_two(scores: Float64Array) -> tuple[float, float, int, int]:
     return best, second, label, other
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _extend(
     c: int,
     frame: Float64Array,
@@ -59,7 +59,7 @@ def _extend(
                 came[spent, v] = _AFTER_SECOND if label == v else _AFTER_BEST
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _begin(
     frame: Float64Array,
     blank: int,
@@ -78,7 +78,7 @@ def _begin(
                 came[first[v], v] = _FIRST
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_end(scores: Float64Array, low: int) -> tuple[float, int, int]:
     """Find the best score of at least the least cost, that cost and the last label."""
     score, spent, label = -np.inf, 0, 0
@@ -89,7 +89,7 @@ def _best_end(scores: Float64Array, low: int) -> tuple[float, int, int]:
     return score, spent, label
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _trace(
     came: UInt8Array,
     best_label: Int32Array,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.compiled import INNER, MAKER, BoolArray, Float64Array, Int64Array, njit
+from sumfit.compiled import ALLOCATES, INTERNAL, BoolArray, Float64Array, Int64Array, njit
 
 __all__ = ["expected_overlaps"]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _spread(mass: Float64Array, link: Float64Array, after: Float64Array) -> None:
     """Set ``after[j] = sum_{i<j} mass[i] * link[i, j]``."""
     last = mass.shape[0] - 1
@@ -24,7 +24,7 @@ def _spread(mass: Float64Array, link: Float64Array, after: Float64Array) -> None
                 after[j] += mass[i] * link[i, j]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _visits(link: Float64Array, visit: Float64Array) -> None:
     """Set ``visit[j]`` to the probability that a path comes to vertex j."""
     last = visit.shape[0] - 1
@@ -36,7 +36,7 @@ def _visits(link: Float64Array, visit: Float64Array) -> None:
                 visit[j] += visit[i] * link[i, j]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _emitted(word: Float64Array, chosen: BoolArray, share: Float64Array) -> None:
     """Set ``share[j]`` to the probability that vertex j emits one of the chosen pieces."""
     share[:] = 0.0
@@ -46,7 +46,7 @@ def _emitted(word: Float64Array, chosen: BoolArray, share: Float64Array) -> None
                 share[j] += word[w, j]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _count(
     link: Float64Array,
     word: Float64Array,
@@ -70,7 +70,7 @@ def _count(
     return total
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _n_before(row: Int64Array, starts: Int64Array, stops: Int64Array, place: int) -> int:
     """How many of the words before this one are the same pieces."""
     size = stops[place] - starts[place]
@@ -84,7 +84,7 @@ def _n_before(row: Int64Array, starts: Int64Array, stops: Int64Array, place: int
     return times
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _split(
     row: Int64Array, opens: BoolArray, joins: BoolArray, starts: Int64Array, stops: Int64Array
 ) -> int:
@@ -104,7 +104,7 @@ def _split(
     return n_words
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _prepare(
     link: Float64Array,
     word: Float64Array,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, Int, njit
+from sumfit.compiled import INTERNAL, Int, njit
 
 __all__ = ["Nodes", "pop", "push"]
 
@@ -20,8 +20,8 @@ class Nodes(NamedTuple):
     ``parent`` and ``word`` spell the prefix; ``rest`` is what it may still spend; ``reach`` (n,)
     the mass that arrives at each vertex before it emits, over ``exp(log_mass)``; ``bounds`` (W,)
     the children not yet made, over ``exp(log_mass + base)``; ``score`` that of ending here;
-    ``state`` and ``kind`` what the rules know; ``spent`` the words used up, as bits; ``left``
-    whether a word of it is no candidate.
+    ``state`` and ``context`` what the rules know; ``used_once`` the words that are used up, as
+    bits; ``out_of_candidates`` whether any of its words is not a candidate.
     """
 
     parent: Any
@@ -30,9 +30,9 @@ class Nodes(NamedTuple):
     log_mass: Any
     base: Any
     score: Any
-    kind: Any
-    spent: Any
-    left: Any
+    context: Any
+    used_once: Any
+    out_of_candidates: Any
     reach: Any
     bounds: Any
     state: Any
@@ -41,7 +41,7 @@ class Nodes(NamedTuple):
     heap_word: Any
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _before(nodes: Nodes, a: Int, b: Int) -> bool:
     if nodes.heap_f[a] != nodes.heap_f[b]:
         return nodes.heap_f[a] > nodes.heap_f[b]
@@ -50,14 +50,14 @@ def _before(nodes: Nodes, a: Int, b: Int) -> bool:
     return nodes.heap_word[a] < nodes.heap_word[b]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _swap(nodes: Nodes, a: Int, b: Int) -> None:
     for heap in (nodes.heap_node, nodes.heap_word):
         heap[a], heap[b] = heap[b], heap[a]
     nodes.heap_f[a], nodes.heap_f[b] = nodes.heap_f[b], nodes.heap_f[a]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def push(nodes: Nodes, size: int, f: float, node: int, word: int) -> int:
     """Enter a child that could be made of a prefix; return the new number of entries."""
     nodes.heap_f[size] = f
@@ -73,7 +73,7 @@ def push(nodes: Nodes, size: int, f: float, node: int, word: int) -> int:
     return size + 1
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def pop(nodes: Nodes, size: int) -> int:
     """Take out the entry of most worth; return the new number of entries."""
     size -= 1

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sumfit.compiled import INNER, BoolArray, Float32Array, Float64Array, Int64Array, njit
+from sumfit.compiled import INTERNAL, BoolArray, Float32Array, Float64Array, Int64Array, njit
 
 __all__ = ["best_path_of", "marginals"]
 
@@ -15,13 +15,13 @@ __all__ = ["best_path_of", "marginals"]
 _SAFE = 1e-280
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _spread(here: float, links: Float64Array, after: Float64Array, begin: int, end: int) -> None:
     for j in range(begin, end):
         after[j] += here * links[j]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _linear(
     link_prob: Float64Array,
     word_prob: Float64Array,
@@ -82,7 +82,7 @@ def _logarithmic(
     return peak + math.log(total)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _fill(
     word_logp: Float32Array, sequence: Int64Array, is_filled: BoolArray, word_prob: Float64Array
 ) -> bool:
@@ -98,7 +98,7 @@ def _fill(
     return is_known
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _shared(previous: Int64Array, sequence: Int64Array) -> int:
     """Number of words with which both sequences begin."""
     most = min(previous.shape[0], sequence.shape[0])

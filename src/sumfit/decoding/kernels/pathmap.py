@@ -6,7 +6,15 @@ from typing import cast
 
 import numpy as np
 
-from sumfit.compiled import INNER, MAKER, Float32Array, Float64Array, Int32Array, Int64Array, njit
+from sumfit.compiled import (
+    ALLOCATES,
+    INTERNAL,
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Int64Array,
+    njit,
+)
 
 __all__ = [
     "best_completions",
@@ -54,7 +62,7 @@ def best_words(
     return best, which
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _reach(
     table: Float64Array, link_logp: Float32Array, j: int, reach: Float64Array, source: Int32Array
 ) -> None:
@@ -71,7 +79,7 @@ def _reach(
                 source[c] = i
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _begin(
     link: float,
     words: Float64Array,
@@ -89,7 +97,7 @@ def _begin(
             from_cost[costs[d]] = d
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _go_on(
     reach: Float64Array,
     source: Int32Array,
@@ -111,7 +119,7 @@ def _go_on(
                 from_cost[c + costs[d]] = d
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_end(
     table: Float64Array, link_logp: Float32Array, low: int, any_ending: bool
 ) -> tuple[float, int, int]:
@@ -126,7 +134,7 @@ def _best_end(
     return score, end, spent
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _trace(
     from_vertex: Int32Array,
     from_cost: Int32Array,
@@ -194,14 +202,14 @@ def path_map(
     return score, spent, vertices, places, table
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _raise_shifted(scores: Float64Array, values: Float64Array, gain: float, cost: int) -> None:
     """Raise ``scores[c + cost]`` to ``values[c] + gain``."""
     for c in range(scores.shape[0] - cost):
         scores[c + cost] = max(scores[c + cost], values[c] + gain)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _raise_linked(
     link_logp: Float32Array, table: Float64Array, j: int, reach: Float64Array
 ) -> None:

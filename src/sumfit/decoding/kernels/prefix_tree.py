@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import HOT, INNER, MAKER, njit
+from sumfit.compiled import ALLOCATES, INLINE, INTERNAL, njit
 
 __all__ = ["Tree", "empty_tree", "node_of", "with_room"]
 
@@ -31,7 +31,7 @@ class Tree(NamedTuple):
     nodes: Any
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def empty_tree(room: int) -> Tree:
     """Make a tree of the empty prefix, with room for so many nodes."""
     n_keys = 4
@@ -50,7 +50,7 @@ def empty_tree(room: int) -> Tree:
     return tree
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _slot(tree: Tree, key: int) -> int:
     """Place of a key in the hash table, or the empty place where it belongs."""
     mask = tree.keys.shape[0] - 1
@@ -60,7 +60,7 @@ def _slot(tree: Tree, key: int) -> int:
     return at
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def node_of(tree: Tree, before: int, word: int, n_words: int) -> int:
     """Find the node of a prefix and one more word, or enter it."""
     key = before * n_words + word
@@ -77,7 +77,7 @@ def node_of(tree: Tree, before: int, word: int, n_words: int) -> int:
     return tree.nodes[at]
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _copy(tree: Tree, larger: Tree, n_words: int) -> None:
     for node in range(tree.size[0]):
         larger.parent[node] = tree.parent[node]
@@ -92,7 +92,7 @@ def _copy(tree: Tree, larger: Tree, n_words: int) -> None:
     larger.size[0] = tree.size[0]
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def with_room(tree: Tree, n_more: int, n_words: int) -> Tree:
     """Make sure that so many nodes can be entered; the tree itself where they can."""
     needed = tree.size[0] + n_more

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, MAKER, BoolArray, Float64Array, Int64Array, njit
+from sumfit.compiled import ALLOCATES, INTERNAL, BoolArray, Float64Array, Int64Array, njit
 from sumfit.constraints.kernels.state import REJECTED
 
 __all__ = ["Entries", "Steps", "in_runs", "list_entries", "payable_steps"]
@@ -29,7 +29,7 @@ class Steps(NamedTuple):
 
     word: Any
     cost: Any
-    kind: Any
+    context: Any
     gain: Any
     blocked: Any
     run: Any
@@ -51,36 +51,36 @@ class Entries(NamedTuple):
     dropped: Any
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _whole(size: int) -> Int64Array:
     return np.empty(size, dtype=np.int64)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _key(steps: Steps, joins: BoolArray, p: int) -> int:
     """One number for all that a run has in common, cost first."""
-    key = 2 * (8 * steps.cost[p] + steps.kind[p]) + joins[steps.word[p]]
+    key = 2 * (8 * steps.cost[p] + steps.context[p]) + joins[steps.word[p]]
     return ((key << _BITS) + steps.gain[p] << _BITS) + steps.blocked[p]
 
 
-@njit(**INNER)
-def _insert(keys: Int64Array, count: Int64Array, n_runs: int, key: int) -> int:
+@njit(**INTERNAL)
+def _insert(keys: Int64Array, times: Int64Array, n_runs: int, key: int) -> int:
     """Count a key in the ascending list of keys; return how many there are then."""
     at = n_runs
     while at > 0 and keys[at - 1] >= key:
         at -= 1
     if at < n_runs and keys[at] == key:
-        count[at] += 1
+        times[at] += 1
         return n_runs
     for later in range(n_runs, at, -1):
         keys[later] = keys[later - 1]
-        count[later] = count[later - 1]
+        times[later] = times[later - 1]
     keys[at] = key
-    count[at] = 1
+    times[at] = 1
     return n_runs + 1
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _sort_runs(
     steps: Steps,
     joins: BoolArray,
@@ -106,7 +106,7 @@ def _sort_runs(
         filled[g] += 1
         sorted_steps.word[at] = steps.word[p]
         sorted_steps.cost[at] = steps.cost[p]
-        sorted_steps.kind[at] = steps.kind[p]
+        sorted_steps.context[at] = steps.context[p]
         sorted_steps.gain[at] = steps.gain[p]
         sorted_steps.blocked[at] = steps.blocked[p]
     return n_runs
@@ -114,37 +114,37 @@ def _sort_runs(
 
 @njit(cache=True, nogil=True)
 def payable_steps(
-    cost: Int64Array, high: int, kinds: Int64Array, joins: BoolArray, gains: Int64Array
+    cost: Int64Array, high: int, contexts: Int64Array, joins: BoolArray, gains: Int64Array
 ) -> Steps:
     """Make one step, in runs, for each word that costs no more than ``high`` and may be written."""
-    word = np.flatnonzero((cost <= high) & (kinds != REJECTED))
-    return _in_runs(word, cost[word], kinds[word], gains[word], np.zeros_like(word), joins)
+    word = np.flatnonzero((cost <= high) & (contexts != REJECTED))
+    return _in_runs(word, cost[word], contexts[word], gains[word], np.zeros_like(word), joins)
 
 
 @njit(cache=True, nogil=True)
 def in_runs(
     word: Int64Array,
     cost: Int64Array,
-    kind: Int64Array,
+    context: Int64Array,
     gain: Int64Array,
     blocked: Int64Array,
     joins: BoolArray,
 ) -> tuple[Int64Array, ...]:
     """Sort steps by all but the word, ``joins`` (W,) included, and find the runs."""
-    return _in_runs(word, cost, kind, gain, blocked, joins)
+    return _in_runs(word, cost, context, gain, blocked, joins)
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _in_runs(
     word: Int64Array,
     cost: Int64Array,
-    kind: Int64Array,
+    context: Int64Array,
     gain: Int64Array,
     blocked: Int64Array,
     joins: BoolArray,
 ) -> Steps:
     n = word.shape[0]
-    steps = Steps(word, cost, kind, gain, blocked, word, joins)
+    steps = Steps(word, cost, context, gain, blocked, word, joins)
     run = _whole(n + 1)
     found = Steps(_whole(n), _whole(n), _whole(n), _whole(n), _whole(n), run, joins)
     n_runs = _sort_runs(steps, joins, _whole(n + 1), _whole(n + 1), run, found)
@@ -152,10 +152,10 @@ def _in_runs(
     run_joins = np.empty(n_runs, dtype=np.bool_)
     for g in range(n_runs):
         run_joins[g] = joins[found.word[run[g]]]
-    return Steps(found.word, found.cost, found.kind, found.gain, found.blocked, run, run_joins)
+    return Steps(found.word, found.cost, found.context, found.gain, found.blocked, run, run_joins)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _thresholds(
     prob: Float64Array, word: Int64Array, share: float, least: Float64Array, dropped: Float64Array
 ) -> None:
@@ -172,7 +172,7 @@ def _thresholds(
             dropped[j] = max(dropped[j], prob[w, j] if prob[w, j] < least[j] else 0.0)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _append(
     prob: Float64Array, least: Float64Array, vertex: Int64Array, value: Float64Array, filled: int
 ) -> int:
@@ -192,7 +192,7 @@ def _append(
     return filled
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _is_dominated(
     vertex: Int64Array,
     value: Float64Array,
@@ -216,7 +216,7 @@ def _is_dominated(
     return True
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _list_run(
     prob: Float64Array,
     word: Int64Array,
@@ -255,7 +255,7 @@ def _list_run(
     return n_kept
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def list_entries(prob: Float64Array, steps: Steps, share: float) -> Entries:
     """Keep the entries above a share of their vertex's best, and the largest of the rest.
 

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import HOT, INNER, MAKER, Float32Array, Float64Array, Int64Array, njit
+from sumfit.compiled import (
+    ALLOCATES,
+    INLINE,
+    INTERNAL,
+    Float32Array,
+    Float64Array,
+    Int64Array,
+    njit,
+)
 from sumfit.decoding.kernels.prefix_tree import Tree, empty_tree, node_of, with_room
 
 __all__ = ["empty_table", "fill_vertex", "sequences"]
@@ -59,7 +67,7 @@ class _Arrivals(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """What the cells hold next: ``count`` (C+1,) prefixes with ``rank`` and ``code`` (C+1, K).
+    """What the cells hold next: ``size`` (C+1,) prefixes with ``rank`` and ``code`` (C+1, K).
 
     A code below K is an old place, whose mass grows by its ``gain``; code ``(m + 1) * K + k``
     appends word m to place k of cell ``c - cost``, code ``-(m + 1)`` to the empty prefix. Scales
@@ -67,7 +75,7 @@ class _Choice(NamedTuple):
     are copies of the cells'.
     """
 
-    count: Any
+    size: Any
     rank: Any
     code: Any
     gain: Any
@@ -77,7 +85,7 @@ class _Choice(NamedTuple):
     old_slot: Any
 
 
-@njit(**INNER, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@njit(**INTERNAL, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _dot(a: Float64Array, b: Float64Array) -> float:
     total = 0.0
     for i in range(a.shape[0]):
@@ -85,7 +93,7 @@ def _dot(a: Float64Array, b: Float64Array) -> float:
     return total
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _arrive(
     s: int,
     links_in: Float64Array,
@@ -119,7 +127,7 @@ def _arrive(
     return n_words
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _lift(
     c: int,
     n_words: int,
@@ -155,7 +163,7 @@ def _lift(
     return lifted
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _insert(
     rank: Float64Array, code: Int64Array, count: int, new_rank: float, new_code: int
 ) -> int:
@@ -172,7 +180,7 @@ def _insert(
     return count + 1
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _merge(
     c: int,
     cost: Int64Array,
@@ -202,7 +210,7 @@ def _merge(
     return count
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _expand(
     c: int,
     n_words: int,
@@ -231,7 +239,7 @@ def _expand(
     return count
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _release(c: int, count: int, code: Int64Array, cells: _Cells, place: Int64Array) -> None:
     """Give back the rows of the prefixes that a cell no longer holds."""
     n_most = code.shape[0]
@@ -248,7 +256,7 @@ def _release(c: int, count: int, code: Int64Array, cells: _Cells, place: Int64Ar
     cells.n_free[0] = n_free
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _keep(c: int, s: int, chosen: int, k: int, cells: _Cells, choice: _Choice) -> None:
     """Keep an old prefix, with its mass on the new scale and the share it gains."""
     row = choice.old_slot[c, chosen]
@@ -261,7 +269,7 @@ def _keep(c: int, s: int, chosen: int, k: int, cells: _Cells, choice: _Choice) -
     cells.total[row] = choice.rank[c, k]
 
 
-@njit(**HOT)
+@njit(**INLINE)
 def _enter(c: int, s: int, node: int, k: int, cells: _Cells, rank: float) -> None:
     """Put a new prefix into a cell."""
     cells.n_free[0] -= 1
@@ -273,7 +281,7 @@ def _enter(c: int, s: int, node: int, k: int, cells: _Cells, rank: float) -> Non
     cells.total[row] = rank
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _choose(
     n_words: int,
     cost: Int64Array,
@@ -290,12 +298,12 @@ def _choose(
         ratio = 1.0 if is_empty else math.exp(cells.scale[c] - lifted)
         rank, code, gain = choice.rank[c], choice.code[c], choice.gain[c]
         count = _merge(c, cost, ratio, cells, arrivals, tree, gain, rank, code)
-        choice.count[c] = _expand(c, n_words, cost, cells.size, arrivals, rank, code, count)
+        choice.size[c] = _expand(c, n_words, cost, cells.size, arrivals, rank, code, count)
         choice.lifted[c] = lifted
         choice.ratio[c] = ratio
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _take(
     s: int,
     cost: Int64Array,
@@ -314,8 +322,8 @@ def _take(
             choice.old_slot[c, k] = cells.slot[c, k]
     for c in range(cells.size.shape[0]):
         code = choice.code[c]
-        _release(c, choice.count[c], code, cells, tree.place)
-        for k in range(choice.count[c]):
+        _release(c, choice.size[c], code, cells, tree.place)
+        for k in range(choice.size[c]):
             if 0 <= code[k] < n_most:
                 _keep(c, s, code[k], k, cells, choice)
                 continue
@@ -324,15 +332,15 @@ def _take(
             node = node_of(tree, before, w, n_words)
             tree.place[node] = k
             _enter(c, s, node, k, cells, choice.rank[c, k])
-        cells.size[c] = choice.count[c]
+        cells.size[c] = choice.size[c]
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _whole(n_rows: int, n_columns: int) -> Int64Array:
     return np.empty((n_rows, n_columns), dtype=np.int64)
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _collect(low: int, cells: _Cells, tree: Tree, n_vertices: int) -> tuple[Int64Array, Int64Array]:
     """Read the words of every prefix kept within the budget off the tree."""
     n_found = cells.size[low:].sum()
@@ -350,7 +358,7 @@ def _collect(low: int, cells: _Cells, tree: Tree, n_vertices: int) -> tuple[Int6
     return columns, lengths
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _room(
     n_cells: int, n_most: int, n_vertices: int, n_words: int, n_top: int
 ) -> tuple[_Cells, _Arrivals, _Choice]:
@@ -380,7 +388,7 @@ def _room(
         used=np.empty((2, n_top, n_most), dtype=np.int64),
     )
     choice = _Choice(
-        count=np.zeros(n_cells, dtype=np.int64),
+        size=np.zeros(n_cells, dtype=np.int64),
         rank=np.empty((n_cells, n_most)),
         code=_whole(n_cells, n_most),
         gain=np.empty((n_cells, n_most)),

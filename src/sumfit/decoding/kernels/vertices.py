@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sumfit.compiled import INNER, Float64Array, Int64Array, njit
+from sumfit.compiled import INTERNAL, Float64Array, Int64Array, njit
 
 __all__ = ["best_vertices"]
 
@@ -12,7 +12,7 @@ __all__ = ["best_vertices"]
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(**INNER, fastmath=_FAST)
+@njit(**INTERNAL, fastmath=_FAST)
 def _best_arrivals(before: Float64Array, link: Float64Array, best: Float64Array) -> None:
     """Set ``best[j]`` to the greatest ``before[i] * link[i, j]`` of the vertices i before j."""
     best[:] = 0.0

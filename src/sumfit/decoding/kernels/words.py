@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sumfit.compiled import INNER, MAKER, Float32Array, Int64Array, UInt32Array, UInt64Array, njit
+from sumfit.compiled import (
+    ALLOCATES,
+    INTERNAL,
+    Float32Array,
+    Int64Array,
+    UInt32Array,
+    UInt64Array,
+    njit,
+)
 
 __all__ = ["best_words", "top_words"]
 
@@ -23,7 +31,7 @@ _IMPOSSIBLE = np.uint32(0xFF800000)  # bits of -inf
 _LEAST_POSSIBLE = np.uint32(0xFF7FFFFF)  # of the most negative number
 
 
-class _Room(NamedTuple):
+class _Workspace(NamedTuple):
     """Room for one row: of every lane the least bits (``best``) and the same as ``keys``.
 
     ``lanes`` are the best of them, ``values`` (M,) the least bits of all.
@@ -64,11 +72,11 @@ def best_words(
         natural log of any other word at each vertex, ``(S,)``, ``-inf`` in rows 0 and ``S-1``.
     """
     bits = word_logp.view(np.uint32)
-    kept, words, outside = _kept(bits, n_top)
-    return kept, words.view(np.float32), outside.view(np.float32)
+    kept, words, out_of_candidates = _kept(bits, n_top)
+    return kept, words.view(np.float32), out_of_candidates.view(np.float32)
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_of_lanes(bits: UInt32Array, best: UInt32Array) -> None:
     """Set ``best[l]`` to the least bits of the columns l, l + L, l + 2 L and so on."""
     n_words = bits.shape[0]
@@ -88,7 +96,7 @@ def _best_of_lanes(bits: UInt32Array, best: UInt32Array) -> None:
         best[lane] = min(best[lane], bits[at + lane])
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _least(keys: UInt64Array) -> np.uint64:
     least = keys[0]
     for lane in range(_LANES):
@@ -96,7 +104,7 @@ def _least(keys: UInt64Array) -> np.uint64:
     return least
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _best_lanes(best: UInt32Array, keys: UInt64Array, lanes: Int64Array) -> tuple[np.uint32, int]:
     """List the lanes with the least bits, without a branch that depends on them.
 
@@ -116,7 +124,7 @@ def _best_lanes(best: UInt32Array, keys: UInt64Array, lanes: Int64Array) -> tupl
     return most, size
 
 
-@njit(**INNER)
+@njit(**INTERNAL)
 def _enter(values: UInt32Array, columns: Int64Array, value: np.uint32, column: int) -> None:
     """Insert a value into an ascending list, equals by column, if it is good enough."""
     at = values.shape[0] - 1
@@ -132,47 +140,47 @@ def _enter(values: UInt32Array, columns: Int64Array, value: np.uint32, column: i
     columns[at] = column
 
 
-@njit(**INNER)
-def _top_of_row(bits: UInt32Array, top: Int64Array, room: _Room) -> None:
+@njit(**INTERNAL)
+def _top_of_row(bits: UInt32Array, top: Int64Array, workspace: _Workspace) -> None:
     """Fill ``top`` (M,) with the columns of the least bits.
 
     The M-th least of the lanes' least bits bounds the M-th least of all, so that few lanes need a
     second look.
     """
     n_words = bits.shape[0]
-    room.values[:] = _IMPOSSIBLE
+    workspace.values[:] = _IMPOSSIBLE
     top[:] = -1
-    _best_of_lanes(bits, room.best)
+    _best_of_lanes(bits, workspace.best)
     most, size = _LEAST_POSSIBLE, 0
-    if room.lanes.shape[0] == top.shape[0]:
-        most, size = _best_lanes(room.best, room.keys, room.lanes)
+    if workspace.lanes.shape[0] == top.shape[0]:
+        most, size = _best_lanes(workspace.best, workspace.keys, workspace.lanes)
         most = min(most, _LEAST_POSSIBLE)
-    is_listed = size == room.lanes.shape[0]
+    is_listed = size == workspace.lanes.shape[0]
     for n in range(size if is_listed else _LANES):
-        lane = room.lanes[n] if is_listed else n
-        if room.best[lane] <= most:
+        lane = workspace.lanes[n] if is_listed else n
+        if workspace.best[lane] <= most:
             for v in range(lane, n_words, _LANES):
                 if bits[v] <= most:
-                    _enter(room.values, top, bits[v], v)
+                    _enter(workspace.values, top, bits[v], v)
 
 
-@njit(**MAKER)
+@njit(**ALLOCATES)
 def _top(bits: UInt32Array, n_top: int) -> Int64Array:
     n_vertices = bits.shape[0]
     top = np.full((n_vertices, n_top), -1, dtype=np.int64)
-    room = _Room(
+    workspace = _Workspace(
         best=np.empty(_LANES, dtype=np.uint32),
         keys=np.empty(_LANES, dtype=np.uint64),
         lanes=np.empty(min(n_top, _LANES), dtype=np.int64),
         values=np.empty(n_top, dtype=np.uint32),
     )
     for j in range(1, n_vertices - 1):
-        _top_of_row(bits[j], top[j], room)
+        _top_of_row(bits[j], top[j], workspace)
     return top
 
 
-@njit(**INNER)
-def _outside(bits: UInt32Array, top: Int64Array, hidden: UInt32Array) -> np.uint32:
+@njit(**INTERNAL)
+def _out_of_candidates(bits: UInt32Array, top: Int64Array, hidden: UInt32Array) -> np.uint32:
     """Least bits of a row among the columns not hidden; ``top`` lists the least, in order."""
     for v in top:
         if v < 0:
@@ -201,10 +209,10 @@ def _kept(bits: UInt32Array, n_top: int) -> tuple[Int64Array, UInt32Array, UInt3
                 hidden[v] = _ALL_BITS
     kept = np.flatnonzero(hidden)
     words = np.empty((n_vertices, kept.shape[0]), dtype=np.uint32)
-    outside = np.full(n_vertices, _IMPOSSIBLE, dtype=np.uint32)
+    out_of_candidates = np.full(n_vertices, _IMPOSSIBLE, dtype=np.uint32)
     for j in range(n_vertices):
         for w in range(kept.shape[0]):
             words[j, w] = bits[j, kept[w]]
         if 0 < j < n_vertices - 1:
-            outside[j] = _outside(bits[j], top[j], hidden)
-    return kept, words, outside
+            out_of_candidates[j] = _out_of_candidates(bits[j], top[j], hidden)
+    return kept, words, out_of_candidates

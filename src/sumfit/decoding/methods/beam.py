@@ -15,23 +15,22 @@ import numpy as np
 from sumfit.constraints.kernels.state import Rules
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
+from sumfit.decoding import tuning
 from sumfit.decoding.bounds.tables import SearchTables
 from sumfit.decoding.kernels.beam import Beam, Found, grow_beam, rank_parents, start_beam
-from sumfit.decoding.kernels.children import Graph, Room
+from sumfit.decoding.kernels.children import Graph, Workspace
 from sumfit.decoding.kernels.frontier import Nodes
 from sumfit.decoding.marginal import best_path
 from sumfit.decoding.methods.seqmap import restricted
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
-from sumfit.decoding.search.best_first import empty_nodes, make_room
-from sumfit.decoding.search.faint import faint_path, faintest
+from sumfit.decoding.search.best_first import allocate_workspace, empty_nodes
+from sumfit.decoding.search.underflow import path_despite_underflow, underflow_bound
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["seqmap_beam"]
 
-_SLICE = 32  # prefixes of a length that are looked at between two looks at the clock
-_TOLERANCE = 1e-9  # nats within which two scores count as equal
 _Parts = tuple[Rules, Graph, Nodes, Beam]
 
 
@@ -65,12 +64,12 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     beam = Beam(np.empty((n_rows, n), whole), np.empty(n_rows, whole), np.empty(n_rows))
     found = Found(np.empty((n_best, n), whole), np.empty(n_best), np.empty(n_best, whole))
     slack = tables.high - tables.low
-    parts, room = (tables.rules, tables.graph, nodes, beam), make_room(nodes)
-    n_found, outside, n_made = start_beam(*parts, found, tables.high, slack, room)
+    parts, workspace = (tables.rules, tables.graph, nodes, beam), allocate_workspace(nodes)
+    n_found, out_of_candidates, n_made = start_beam(*parts, found, tables.high, slack, workspace)
     pruned, level, begin, end, length = -math.inf, math.inf, 0, 1, 0
     while begin < end and length < n:
         # What is made of a length, or left, becomes no more than the best of it, at a level.
-        if not _ranked(parts, begin, end, room, options.running):
+        if not _ranked(parts, begin, end, workspace, options.running):
             pruned = max(pruned, level)
             break
         level = float(beam.worth[begin:end].max())
@@ -81,16 +80,16 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
                 options.running.stop()
                 left = level
                 break
-            upto = min(node + _SLICE, last)
+            upto = min(node + tuning.SEARCH.beam_steps_between_looks, last)
             node, n_found, left, beyond = grow_beam(
-                *parts, found, begin, end, node, upto, n_found, slack, room
+                *parts, found, begin, end, node, upto, n_found, slack, workspace
             )
-            outside = max(outside, beyond)
+            out_of_candidates = max(out_of_candidates, beyond)
         pruned = max(pruned, left)
         n_made, begin, end, length = n_made + node - first, first, node, length + 1
-    bound = max(pruned, outside)
+    bound = max(pruned, out_of_candidates)
     if n_found == 0 and bound == -math.inf and options.constraints is None:
-        best = faint_path(dag, options)
+        best = path_despite_underflow(dag, options)
         if best is not None:
             return NBest((best,), method="seqmap-beam", n_expanded=int(n_made))
     if n_found == 0:
@@ -102,13 +101,14 @@ def seqmap_beam(dag: DAG, *, options: DecodeOptions) -> NBest:
     return NBest(tuple(results), method="seqmap-beam", n_expanded=int(n_made))
 
 
-def _ranked(parts: _Parts, begin: int, end: int, room: Room, deadline: Deadline) -> bool:
+def _ranked(parts: _Parts, begin: int, end: int, workspace: Workspace, deadline: Deadline) -> bool:
     """Find the best child of every prefix of a length, if there is time."""
-    for start in range(begin, end, _SLICE):
+    n_steps = tuning.SEARCH.beam_steps_between_looks
+    for start in range(begin, end, n_steps):
         if begin and deadline.is_over:
             deadline.stop()
             return False
-        rank_parents(*parts, start, min(start + _SLICE, end), room)
+        rank_parents(*parts, start, min(start + n_steps, end), workspace)
     return True
 
 
@@ -118,15 +118,16 @@ def _hypothesis(
     columns, score = found.columns[row], float(found.score[row])
     words = tuple(graph.word_ids[columns[columns >= 0]].tolist())
     cost = high - int(found.rest[row])
-    gap = max(bound, faintest(graph, options, score)) - score
+    gap = max(bound, underflow_bound(graph, options, score)) - score
+    is_optimal = gap <= tuning.SEARCH.tolerance
     return Hypothesis(
         words=words,
         log_prob=score - options.bonus_of(len(words), cost),
         score=score,
         cost=cost,
         path=best_path(graph, words, options.ending),
-        optimal=gap <= _TOLERANCE,
-        gap=gap if gap > _TOLERANCE else 0.0,
+        optimal=is_optimal,
+        gap=0.0 if is_optimal else gap,
     )
 
 

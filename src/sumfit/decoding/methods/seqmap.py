@@ -1,7 +1,7 @@
 """SeqMAP: the most probable word sequence under a budget, exactly, with a certificate.
 
-Owns when to search, with which bounds, and what the result proves. The bounds are in
-`sumfit.decoding.bounds.tables`, one search in `sumfit.decoding.search.best_first`.
+Owns what is returned where nothing is found, and the results for all limits. The attempts are in
+`sumfit.decoding.search.attempts`, the bounds in `sumfit.decoding.bounds.tables`.
 
 Best-first search: a prefix is worth the bound on its best completion (Eq. A9), and the first
 finished sequence that leaves the frontier is the argmax. It is proved optimal over the whole
@@ -10,28 +10,17 @@ vocabulary if its score is also at least the bound of every sequence that leaves
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from sumfit.dag import DAG
-from sumfit.decoding.bounds.outside import words_outside
 from sumfit.decoding.bounds.tables import SearchTables
 from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, check_words, infeasible, keep_best_words
-from sumfit.decoding.search.best_first import FOLLOWED_SHARE, Search
+from sumfit.decoding.search.attempts import Ladder
 from sumfit.errors import BudgetError, InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["all_lengths", "restricted", "seqmap"]
-
-_BOUNDED, _FOLLOWED, _LEFT_OUT = 0, 1, 2  # words outside the candidates
-_PATIENCE = 100  # least expansions before a search that repeats words gets a tighter bound
-_BOUNDS = 15  # bounds per context that take as long to fill as one expansion takes
-_BOUNDS_FOLLOWED = 20  # the same where an expansion also follows words outside the candidates
-_SPENT_AT_ONCE = 2  # words added to the bound at a time
-_MOST_SPENT = 6  # words that the bound may know of; each doubles it
-_MOST_BOUNDS = 300_000  # bounds per context in a table that knows of used-up words
 
 
 def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
@@ -51,91 +40,18 @@ def seqmap(dag: DAG, *, options: DecodeOptions) -> NBest:
     """
     options = options.begin()
     graph = restricted(dag, options)
-    search = _searched(SearchTables.build(graph, options), options)
-    search.go_on()
-    options.running.spend(search.n_expanded)
-    found = search.results(graph)
+    ladder = Ladder(SearchTables.build(graph, options), options)
+    attempt = ladder.climb()
+    attempt = attempt.search.continue_after_best(attempt)
+    options.running.spend(ladder.n_expanded)
+    found = attempt.search.results(graph)
+    if not found and graph.n_candidates < dag.n_candidates:
+        return seqmap(dag, options=options.replace(words_per_vertex=None))
+    if not found and attempt.is_complete:
+        found = attempt.search.results_despite_underflow(dag)
     if not found:
-        if graph.n_candidates < dag.n_candidates:
-            return seqmap(dag, options=options.replace(words_per_vertex=None))
-        found = search.faint_results(dag)
-    if not found:
-        raise _infeasible(dag, options, search)
-    return NBest(tuple(found), "seqmap", search.n_expanded, search.is_complete)
-
-
-def _searched(tables: SearchTables, options: DecodeOptions, high: int | None = None) -> Search:
-    """Search, and start again with a tighter bound while repeated words lead it astray.
-
-    A word that may not be repeated can still be counted twice by the bound. When that has cost as
-    many expansions as a larger table would, the words refused most often get a bit each in it.
-
-    Words outside the candidates are only bounded at first. Once one of them keeps the result from
-    being certified, they are followed through the rules; where that proves nothing, they are
-    left out, for they only blur the order then.
-    """
-    n_before, outside = 0, -math.inf
-    stage, bounded, followed = _BOUNDED, None, None
-    is_last = not tables.rules.content_once
-    while True:
-        now = tables if followed is None else tables.following(followed)
-        search = Search(now, options, high=high, n_before=n_before, outside=outside)
-        is_last = is_last or not _may_grow(tables)
-        is_free = is_last and stage != _FOLLOWED
-        most = n_before + _patience(tables, is_last, stage == _FOLLOWED)
-        if stage == _FOLLOWED:
-            most = min(most, options.max_expansions // FOLLOWED_SHARE)
-        search.run(most=None if is_free else most)
-        n_before = search.n_expanded
-        if stage == _BOUNDED and search.is_in_doubt:
-            bounded = search if search.is_complete else None
-            if _may_follow(tables, options, n_before):
-                stage, followed = _FOLLOWED, words_outside(tables.graph.ids, options)
-                continue
-            if bounded is not None:
-                return bounded
-        if search.is_complete or (search.is_cut_short and stage != _FOLLOWED):
-            return search
-        is_stuck = is_last or search.is_cut_short or not _may_follow(tables, options, n_before)
-        if search.is_hopeless or (stage == _FOLLOWED and is_stuck):
-            outside = search.greatest_outside
-            if bounded is not None:
-                bounded.lower_outside(outside, n_before)
-                return bounded
-            stage, followed, tables = _LEFT_OUT, None, tables.without_outside()
-            is_last = not tables.rules.content_once
-            continue
-        words = now.repeated_words(_SPENT_AT_ONCE)
-        is_last = words.size == 0
-        tables = tables if is_last else tables.with_spent(words)
-
-
-def _may_follow(tables: SearchTables, options: DecodeOptions, n_before: int) -> bool:
-    """Return whether there are rules to follow words by, and enough expansions left."""
-    return (
-        options.constraints is not None
-        and FOLLOWED_SHARE * (n_before + _patience(tables, False, True)) <= options.max_expansions
-    )
-
-
-def _may_grow(tables: SearchTables) -> bool:
-    """Return whether more words may get a bit: few enough words, and a table that stays small."""
-    return bool(tables.graph.spent.size < _MOST_SPENT and _grown(tables) <= _MOST_BOUNDS)
-
-
-def _patience(tables: SearchTables, is_last: bool, is_following: bool) -> int:
-    """Expansions that take about as long as the table with more words does to fill.
-
-    Thrice as many where there will be no such table.
-    """
-    bounds = _BOUNDS_FOLLOWED if is_following else _BOUNDS
-    return max(_PATIENCE, _grown(tables) // bounds) * (3 if is_last else 1)
-
-
-def _grown(tables: SearchTables) -> int:
-    """Bounds per context once more words have a bit."""
-    n_sets, _, n_layers, n = tables.table.shape
-    return int((n_sets << _SPENT_AT_ONCE) * n_layers * n)
+        raise _nothing(dag, options, ladder.n_expanded, is_complete=attempt.is_complete)
+    return NBest(tuple(found), "seqmap", ladder.n_expanded, attempt.is_complete)
 
 
 def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
@@ -170,9 +86,10 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
     limit = tables.high
     while limit >= 0 and not (found and options.running.is_spent):
         options = options.begin()
-        search = _searched(tables, options, high=limit)
-        options.running.spend(search.n_expanded)
-        best = search.results(graph)
+        ladder = Ladder(tables, options, high=limit)
+        attempt = ladder.climb()
+        options.running.spend(ladder.n_expanded)
+        best = attempt.search.results(graph)
         if not best:
             break
         # What is not certified may be so under a lower limit, which is searched by itself then.
@@ -180,7 +97,7 @@ def all_lengths(dag: DAG, *, options: DecodeOptions) -> dict[int, Hypothesis]:
         found |= dict.fromkeys(range(least, limit + 1), best[0])
         limit = least - 1
     if not found:
-        raise _infeasible(dag, options, search)
+        raise _nothing(dag, options, ladder.n_expanded, is_complete=attempt.is_complete)
     return dict(sorted(found.items()))
 
 
@@ -215,14 +132,16 @@ def restricted(dag: DAG, options: DecodeOptions) -> DAG:
     )
 
 
-def _infeasible(dag: DAG, options: DecodeOptions, search: Search) -> InfeasibleBudgetError:
-    if search.is_complete:
+def _nothing(
+    dag: DAG, options: DecodeOptions, n_expanded: int, *, is_complete: bool
+) -> InfeasibleBudgetError:
+    if is_complete:
         return infeasible(SearchProblem.build(dag, options))
     rules = "" if options.constraints is None else " and obeys the constraints"
     if options.constraints is not None and options.constraints.required:
         required = ", ".join(map(repr, options.constraints.required))
         rules += f", with {required} in it,"
     return NothingFoundError(
-        f"no sequence that costs {options.budget}{rules} was found in {search.n_expanded} "
+        f"no sequence that costs {options.budget}{rules} was found in {n_expanded} "
         "expansions; relax a constraint, raise the limit or the number of expansions"
     )

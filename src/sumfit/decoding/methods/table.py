@@ -85,8 +85,8 @@ def _best(
 ) -> tuple[list[tuple[int, ...]], npt.NDArray[np.float64]]:
     """Score everything the table ends with exactly, and keep the ``n_best`` of it."""
     options = problem.options
-    alike = np.lexsort(columns.T[::-1])  # neighbours share their beginnings
-    columns, lengths = columns[alike], lengths[alike]
+    place = np.lexsort(columns.T[::-1])  # neighbours share their beginnings
+    columns, lengths = columns[place], lengths[place]
     flat = columns[columns >= 0]
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
     log_probs = marginals(

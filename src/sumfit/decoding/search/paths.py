@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.deadline import Deadline
+from sumfit.decoding import tuning
 from sumfit.decoding.bounds.path_words import best_words, bonus_by_cost, other_bound
 from sumfit.decoding.kernels import pathmap as kernels
 from sumfit.decoding.marginal import best_path, marginal_log_prob
@@ -25,8 +26,6 @@ __all__ = ["best_first"]
 
 _Frontier = list[tuple[float, tuple[int, ...], int, "_Prefix | None"]]
 _Finished = list[tuple[float, tuple[int, ...]]]
-_BEAM_SHARE = 4  # one expansion and second in so many is kept for the beam while nothing is found
-_LEAST_BEAM = 200  # prefixes that it may expand whatever the limit says
 
 
 def best_first(problem: SearchProblem) -> NBest:
@@ -54,15 +53,15 @@ def best_first(problem: SearchProblem) -> NBest:
         NothingFoundError: If neither the search within its limit nor the beam finds one.
     """
     options = problem.options.begin()
-    deadline, last = options.running, options.max_expansions
+    deadline, last, share = options.running, options.max_expansions, tuning.SEARCH.path_beam_share
     search = _PathSearch(problem)
     frontier: _Frontier = []
     search.push_children(frontier, search.root())
     found: list[Hypothesis] = []
     n_expanded, n_beam, n_best = 1, 0, options.n_best
-    early = deadline.part(1 - 1 / _BEAM_SHARE)
+    early = deadline.part(1 - 1 / share)
     while frontier and len(found) < n_best and not (deadline if found else early).is_over:
-        if n_expanded >= (last if found else last - last // _BEAM_SHARE):
+        if n_expanded >= (last if found else last - last // share):
             break
         worth, columns, _, parent = heapq.heappop(frontier)
         if parent is None:
@@ -81,7 +80,7 @@ def best_first(problem: SearchProblem) -> NBest:
     if not is_complete:
         deadline.stop()
     if not found and frontier:
-        most = max(last - n_expanded, _LEAST_BEAM)
+        most = max(last - n_expanded, tuning.SEARCH.least_path_beam)
         listed, n_ranked = search.beam(1, math.inf, None)
         n_beam = n_ranked
         if not deadline.is_over:
@@ -144,7 +143,7 @@ class _PathSearch:
             problem.high,
             problem.any_ending,
         )[-1]
-        self._outside = other_bound(problem, words, costs, table)
+        self._out_of_candidates = other_bound(problem, words, costs, table)
         self._bonus = bonus_by_cost(problem, problem.cost)
         self._first_bonus = bonus_by_cost(problem, problem.first)
         self._closing = problem.link_logp[:, -1].astype(np.float64)
@@ -256,7 +255,7 @@ class _PathSearch:
         """
         problem = self._problem
         words = problem.words_of(columns)
-        gap = max(0.0, max(self._outside, unseen) - score)
+        gap = max(0.0, max(self._out_of_candidates, unseen) - score)
         return Hypothesis(
             words=words,
             log_prob=marginal_log_prob(problem.dag, words, problem.options.ending),

@@ -17,12 +17,12 @@ from sumfit.decoding.search.path_table import best_path_by_cost
 from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 
-__all__ = ["faint_path", "faintest"]
+__all__ = ["path_despite_underflow", "underflow_bound"]
 
 _LOST = -690.0  # natural log of 1e-300: shares of a prefix's mass below may count as zero
 
 
-def faintest(dag: DAG, options: DecodeOptions, score: float) -> float:
+def underflow_bound(dag: DAG, options: DecodeOptions, score: float) -> float:
     """Bound the score of sequences that a search in double precision may not have seen.
 
     A prefix holds its mass relative to the largest of its vertices, and that is at most 1 but for
@@ -46,7 +46,7 @@ def faintest(dag: DAG, options: DecodeOptions, score: float) -> float:
     return lost + _most_bonus(dag, options)
 
 
-def faint_path(dag: DAG, options: DecodeOptions) -> Hypothesis | None:
+def path_despite_underflow(dag: DAG, options: DecodeOptions) -> Hypothesis | None:
     """Find the sequence of the best path, however improbable.
 
     Args:
@@ -68,7 +68,7 @@ def faint_path(dag: DAG, options: DecodeOptions) -> Hypothesis | None:
         score=score,
         cost=best.cost,
         path=best.path,
-        gap=max(faintest(dag, options, score) - score, 0.0),
+        gap=max(underflow_bound(dag, options, score) - score, 0.0),
     )
 
 

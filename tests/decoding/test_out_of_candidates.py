@@ -7,22 +7,25 @@ import numpy as np
 import pytest
 
 from sumfit.constraints.compile import CompiledConstraints, Constraints
-from sumfit.constraints.kernels.rules import step_outside, step_within
+from sumfit.constraints.kernels.rules import step_out_of_candidates, step_within
 from sumfit.constraints.kernels.state import ENDABLE, REJECTED
 from sumfit.constraints.lexicon import Lexicon
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.decoding import decode
-from sumfit.decoding.bounds.outside import words_outside
+from sumfit.decoding.bounds.out_of_candidates import words_out_of_candidates
 from sumfit.decoding.bounds.tables import SearchTables
-from sumfit.decoding.methods import seqmap
+from sumfit.decoding.kernels.search import Ended
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.search import best_first
+from sumfit.decoding.search.attempts import Ladder
+from sumfit.decoding.search.best_first import Attempt
+from sumfit.decoding.search.effort import Effort, Share
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from tests.constraints.test_constraints import ALWAYS, OPTIONS, SOURCE, pool, random_problem
 from tests.oracles import ranked_sequences
+from tests.tuned import tune
 
 State = np.ndarray
 
@@ -41,7 +44,7 @@ class HalfTimes:
 
 @numba.njit
 def after_any(rules, before, members, known, state):  # type: ignore[no-untyped-def]
-    return step_outside(rules, before, members, 0, known, state)
+    return step_out_of_candidates(rules, before, members, 0, known, state)
 
 
 @numba.njit
@@ -61,7 +64,7 @@ def walk(
     return state
 
 
-def alike(tokenizer: Tokenizer, rng: np.random.Generator) -> np.ndarray:
+def same_class(tokenizer: Tokenizer, rng: np.random.Generator) -> np.ndarray:
     """Some pieces that are all letters or all digits, and begin a word all or none."""
     kind = PieceClass.LETTERS if rng.random() < 0.7 else PieceClass.DIGITS
     of_kind = tokenizer.piece_class == kind
@@ -81,7 +84,7 @@ def test_what_may_follow_one_piece_of_a_group_may_follow_the_group(
     n_followed = n_ended = n_refused = 0
     for _ in range(250):
         before = walk(compiled, pieces, int(rng.integers(0, 4)), rng)
-        members = alike(tokenizer, rng)
+        members = same_class(tokenizer, rng)
         known = np.full((7, 8), -1, dtype=np.int64)
         wild, one, two = (np.zeros_like(before) for _ in range(3))
         kind = after_any(rules, before, members, known, wild)
@@ -93,7 +96,7 @@ def test_what_may_follow_one_piece_of_a_group_may_follow_the_group(
         assert any(state is not None for state in states)
         for state in states:
             follows, first = wild, True
-            for v in rng.choice(pieces + alike(tokenizer, rng)[:4].tolist(), size=9).tolist():
+            for v in rng.choice(pieces + same_class(tokenizer, rng)[:4].tolist(), size=9).tolist():
                 if state is None:
                     break
                 assert follows[ENDABLE] >= state[ENDABLE]
@@ -124,9 +127,12 @@ def test_certificates_hold_whatever_word_outside_makes_a_better_output(
     name: str, tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS[name].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(best_first, "_HOPE", 1)
-    monkeypatch.setattr(seqmap, "_PATIENCE", 3)
-    monkeypatch.setattr(seqmap, "_BOUNDS", 10**6)
+    tune(
+        monkeypatch,
+        expansions_before_giving_up=1,
+        least_before_tightening=3,
+        bounds_an_expansion=10**6,
+    )
     n_certified = n_left = n_with = n_without = 0
     for seed in range(80):
         rng = np.random.default_rng([seed, 11])
@@ -147,7 +153,7 @@ def test_certificates_hold_whatever_word_outside_makes_a_better_output(
                 left.remove(score_of[item.words])
         n_with += decode(dag, **asked).best.optimal
         with monkeypatch.context() as patch:
-            patch.setattr(seqmap, "_may_follow", lambda *_: False)
+            patch.setattr(Ladder, "followed", lambda _: None)
             n_without += decode(dag, **asked).best.optimal
     assert n_certified > 10
     assert n_left > 0
@@ -164,7 +170,7 @@ def test_every_word_outside_is_in_one_group(tokenizer: Tokenizer, lexicon: Lexic
     )
     candidates = np.sort(pool(tokenizer))[::2].astype(np.int64)
     for ids in (candidates, np.zeros(0, dtype=np.int64)):
-        found = words_outside(ids, options)
+        found = words_out_of_candidates(ids, options)
         n_groups = found.start.size - 1
         assert found.ids[:n_groups].tolist() == [-1 - g for g in range(n_groups)]
         for at in range(n_groups):
@@ -172,9 +178,9 @@ def test_every_word_outside_is_in_one_group(tokenizer: Tokenizer, lexicon: Lexic
             assert (options.unit_cost[members] == found.cost[at]).all()
             assert (options.first_cost[members] == found.first_cost[at]).all()
             classes = {tokenizer.piece_class[v] for v in members}
-            are_alike = classes <= {PieceClass.LETTERS} or classes <= {PieceClass.DIGITS}
-            assert are_alike == (at < found.n_alike)
-        alone = found.members[found.start[found.n_alike] :]
+            are_same_class = classes <= {PieceClass.LETTERS} or classes <= {PieceClass.DIGITS}
+            assert are_same_class == (at < found.n_same_class)
+        alone = found.members[found.start[found.n_same_class] :]
         assert found.ids[n_groups:].tolist() == alone.tolist()
         assert (options.unit_cost[alone] == found.cost[n_groups:]).all()
         assert (options.first_cost[alone] == found.first_cost[n_groups:]).all()
@@ -207,7 +213,7 @@ def test_words_that_the_rules_refuse_do_not_stand_in_the_way(
         "words_per_vertex": None,
     }
     assert decode(dag, **arguments).best.optimal
-    monkeypatch.setattr(seqmap, "_may_follow", lambda *_: False)
+    monkeypatch.setattr(Ladder, "followed", lambda _: None)
     plain = decode(dag, **arguments).best
     assert not plain.optimal
     assert plain.words == (tokenizer.piece_bytes.index(b" run"),)
@@ -217,32 +223,40 @@ def test_a_third_of_the_limits_is_enough_to_follow_words_outside(
     tokenizer: Tokenizer, lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = OPTIONS["recommended"].compile(tokenizer, lexicon, SOURCE)
-    monkeypatch.setattr(best_first, "_HOPE", 1)
-    monkeypatch.setattr(seqmap, "_PATIENCE", 10)
-    followed: list[tuple[int | None, best_first.Search]] = []
-    run = best_first.Search.run
+    tune(monkeypatch, expansions_before_giving_up=1, least_before_tightening=10)
+    shares: list[Share] = []
+    followed: list[Attempt] = []
+    share, follow = Effort.share, Ladder.followed
 
-    def noted(one: best_first.Search, most: int | None = None) -> None:
-        run(one, most)
-        if one._is_following:
-            followed.append((most, one))
+    def noted_share(effort: Effort, n_more: int | None, *, follows: bool) -> Share:
+        found = share(effort, n_more, follows=follows)
+        if follows:
+            shares.append(found)
+        return found
 
-    monkeypatch.setattr(best_first.Search, "run", noted)
+    def noted(ladder: Ladder) -> Attempt | None:
+        found = follow(ladder)
+        if found is not None:
+            followed.append(found)
+        return found
+
+    monkeypatch.setattr(Effort, "share", noted_share)
+    monkeypatch.setattr(Ladder, "followed", noted)
     n_late = 0
     for seed in range(120):
         dag, arguments = random_problem(tokenizer, np.random.default_rng([seed, 12]))
         if not ranked_sequences(dag, **arguments, allowed=compiled.accepts):
             continue
         asked = arguments | {"constraints": compiled, "words_per_vertex": 2}
-        followed.clear()
+        shares.clear()
         found = decode(dag, **asked, max_expansions=120)
-        assert all(most is not None and 3 * most <= 120 for most, _ in followed)
+        assert all(3 * one.own <= 120 for one in shares)
         followed.clear()
         # a third of what is left is over at the next look at the clock
         late = decode(dag, **asked, deadline=Deadline(1e6, clock=HalfTimes()))
         assert late.best.score == pytest.approx(found.best.score, abs=1e-9)
         n_late += len(followed)
-        assert all(one.is_complete or one.is_hopeless or one.is_cut_short for _, one in followed)
+        assert all(one.ended != Ended.LIMIT or one.is_cut_short for one in followed)
         assert late.is_complete
     assert n_late > 5
 
@@ -253,7 +267,7 @@ def test_the_smallest_limits_end_the_search(
 ) -> None:
     compiled = OPTIONS["content"].compile(tokenizer, lexicon, SOURCE)
     n_searches = 0
-    leave_out = SearchTables.without_outside
+    leave_out = SearchTables.without_out_of_candidates
 
     def counted(tables: SearchTables) -> SearchTables:
         nonlocal n_searches
@@ -261,8 +275,8 @@ def test_the_smallest_limits_end_the_search(
         assert n_searches < 2
         return leave_out(tables)
 
-    monkeypatch.setattr(SearchTables, "without_outside", counted)
-    monkeypatch.setattr(best_first, "_HOPE", 1)
+    monkeypatch.setattr(SearchTables, "without_out_of_candidates", counted)
+    tune(monkeypatch, expansions_before_giving_up=1)
     n_left_out = 0
     for seed in range(60):
         dag, arguments = random_problem(tokenizer, np.random.default_rng([seed, 13]))

@@ -16,14 +16,13 @@ from sumfit.constraints.compile import CompiledConstraints, Constraints
 from sumfit.constraints.lexicon import WORD_PATTERN, Lexicon
 from sumfit.dag import DAG
 from sumfit.decoding import decode
-from sumfit.decoding.methods import seqmap
-from sumfit.decoding.search import best_first
 from sumfit.errors import SumfitError
 from sumfit.length import LengthBudget
 from sumfit.text import PieceClass, Tokenizer
 from tests.constraints.conftest import TEXTS
 from tests.constraints.test_constraints import OPTIONS, SOURCE
 from tests.strategies_dag import random_dag
+from tests.tuned import tune
 
 _MOST_PREFIXES = 1000
 
@@ -117,13 +116,13 @@ def test_nothing_in_the_whole_vocabulary_is_above_a_certificate(
         for words in (lexicon, None)
     ]
     assert (tokenizer.piece_class == PieceClass.OTHER).any()
-    monkeypatch.setattr(best_first, "_HOPE", 1)
+    tune(monkeypatch, expansions_before_giving_up=1)
     n_certified = n_left = 0
     for seed in range(200):
         rng = np.random.default_rng([seed, 94])
         dag, asked = random_request(tokenizer, rng)
         rules = compiled[int(rng.integers(len(compiled)))]
-        monkeypatch.setattr(seqmap, "_PATIENCE", int(rng.choice([2, 100])))
+        tune(monkeypatch, least_before_tightening=int(rng.choice([2, 100])))
         try:
             found = list(decode(dag, **asked, constraints=rules))
         except SumfitError:
