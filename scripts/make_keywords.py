@@ -69,7 +69,6 @@ def parts() -> dict[Path, list[str]]:
     return {
         NAMES: names,
         KEYWORDS: [
-            _literal("MethodName", sorted(METHODS)),
             _literal("StyleName", CHOICES["style"]),
             _literal("InputKind", CHOICES["input_kind"]),
             "\n".join(f"    {name}: {_type_of(one)}" for name, one in OPTIONS.items()),

@@ -1,56 +1,39 @@
 """Decoders: from a graph and a budget to an n-best list of word sequences.
 
-Owns the one entry `decode` and the registry of methods. A decoder sees a `DAG` and integer
-costs, never a network or a unit. Each method is one module with one function
-``method(dag, *, options: DecodeOptions) -> NBest``; it is imported when first asked for, so that
-torch and the compiled kernels load only where they are used.
+Owns the one entry `decode`; the methods are listed in `sumfit.decoding.registry`. A decoder sees
+a `DAG` and integer costs, never a network or a unit.
 """
 
 from __future__ import annotations
 
 import importlib
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy.typing as npt
 
 from sumfit.dag import DAG
-from sumfit.decoding.options import DecodeOptions, Decoder
+from sumfit.decoding.options import DecodeOptions
+from sumfit.decoding.registry import METHODS, Method, MethodName, get_decoder, get_method
 from sumfit.errors import ConfigError, MissingExtraError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
 
 __all__ = [
-    "CONSTRAINED_METHODS",
     "METHODS",
     "UNBUDGETED_METHODS",
     "DecodeOptions",
+    "Method",
+    "MethodName",
     "best_path",
     "decode",
     "decode_all_lengths",
     "get_decoder",
+    "get_method",
     "marginal_log_prob",
 ]
 
-METHODS: dict[str, str] = {
-    # method name -> "module:function" below `methods`; sorted by name
-    "diverse": "sampling:diverse",
-    "greedy": "greedy:greedy",
-    "lookahead": "lookahead:lookahead",
-    "pathmap": "pathmap:path_map",
-    "pathmap-released": "pathmap:path_map_released",
-    "sample": "sampling:sample",
-    "seqmap": "seqmap:seqmap",
-    "seqmap-beam": "beam:seqmap_beam",
-    "seqmap-table": "table:seqmap_table",
-}
-"""Every decoding method and the function that implements it."""
-
-UNBUDGETED_METHODS = frozenset({"greedy", "lookahead"})
+UNBUDGETED_METHODS = frozenset(name for name, row in METHODS.items() if not row.keeps_limit)
 """Methods that do not look at the budget: compare ``Hypothesis.cost`` with it."""
-
-CONSTRAINED_METHODS = frozenset({"pathmap", "seqmap", "seqmap-beam"})
-"""Methods that keep constraints; the others refuse them."""
 
 _LAZY = {
     "best_path": "sumfit.decoding.marginal",
@@ -71,30 +54,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_LAZY[name]), name)
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train") from error
-
-
-def get_decoder(method: str) -> Decoder:
-    """Look up the function of a decoding method.
-
-    Args:
-        method: A name in `METHODS`.
-
-    Returns:
-        The function ``(dag, *, options) -> NBest``.
-
-    Raises:
-        ConfigError: If there is no such method.
-    """
-    if not isinstance(method, str) or method not in METHODS:
-        known = ", ".join(sorted(METHODS))
-        raise ConfigError(f"method must be one of {known}, was {method!r}")
-    return _load_decoder(METHODS[method])
-
-
-@lru_cache(maxsize=64)
-def _load_decoder(target: str) -> Decoder:
-    module, function = target.split(":")
-    return cast(Decoder, getattr(importlib.import_module(f"{__name__}.methods.{module}"), function))
 
 
 def decode(
@@ -119,14 +78,15 @@ def decode(
 
     Raises:
         ConfigError: If the method or an option is unknown or out of range.
+        ConstraintError: If there are constraints, and the method cannot keep them.
     """
-    decoder = get_decoder(method)
+    get_method(method)
     try:
         settings = DecodeOptions(unit_cost=unit_cost, budget=budget, **options)  # type: ignore[arg-type]
     except TypeError as error:
         raise ConfigError(f"decode has no such option: {error}") from error
     settings.check_against(dag)
-    return decoder(dag, options=settings)
+    return get_decoder(method, settings)(dag, options=settings)
 
 
 def decode_all_lengths(

@@ -18,7 +18,7 @@ from sumfit.decoding.costs import NEVER, check_room, costs_out_of_candidates, mo
 from sumfit.decoding.kernels.words import best_words
 from sumfit.decoding.marginal import best_path, marginal_log_probs
 from sumfit.decoding.options import DecodeOptions, is_any_ending
-from sumfit.errors import ConstraintError, InfeasibleBudgetError
+from sumfit.errors import InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "as_hypotheses",
     "check_words",
     "infeasible",
-    "refuse_constraints",
     "keep_best_words",
 ]
 
@@ -277,23 +276,6 @@ def check_words(dag: DAG, options: DecodeOptions) -> None:
         constraints.check_required(*given)
     if not constraints.fits_own_words(*given):
         raise infeasible(SearchProblem.build(dag, options))
-
-
-def refuse_constraints(options: DecodeOptions, method: str) -> None:
-    """Raise unless a method can keep the constraints.
-
-    Args:
-        options: What was asked for.
-        method: The method's name.
-
-    Raises:
-        ConstraintError: If there are any constraints.
-    """
-    if options.constraints is not None:
-        raise ConstraintError(
-            f"method {method!r} cannot keep constraints; use method='seqmap', 'seqmap-beam' or "
-            "'pathmap', or leave the constraints out"
-        )
 
 
 def _spendable(problem: SearchProblem) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sumfit.decoding import METHODS
 from sumfit.hypothesis import Candidate, NBest
 from sumfit.length import LengthRequest, unit_costs
 from sumfit.pipeline.bonus import LengthBonus
@@ -17,8 +18,6 @@ from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.search import GraphSearch, without_proof
 
 __all__ = ["BatchTask", "can_batch", "decode_together"]
-
-_METHODS = ("pathmap", "seqmap-beam")
 
 
 class BatchTask(NamedTuple):
@@ -48,7 +47,7 @@ def can_batch(options: Options) -> bool:
     Returns:
         The verdict.
     """
-    return options.method in _METHODS and options.seed is None
+    return METHODS[options.method].can_batch and options.seed is None
 
 
 def decode_together(

@@ -14,6 +14,7 @@ from functools import partial
 from sumfit.cleaning import Cleaned, clean, is_only_links
 from sumfit.dag import DAG
 from sumfit.deadline import Check, Clock, Deadline
+from sumfit.decoding import METHODS
 from sumfit.errors import (
     ConstraintError,
     EmptyInputError,
@@ -462,8 +463,8 @@ class Engine:
         same = {
             (item.unit, item.prefix, item.suffix, item.reserve) for item in self._good(requests)
         }
-        alone = options.method != "seqmap" or options.n_best > 1 or reranking.is_needed
-        if len(places) < _SEVERAL or len(same) > 1 or alone:
+        is_alone = not METHODS[options.method].has_all_lengths or reranking.is_needed
+        if len(places) < _SEVERAL or len(same) > 1 or is_alone or options.n_best > 1:
             return {}
         good = self._good(requests)
         try:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal, TypedDict
 
 from sumfit.deadline import Hook
+from sumfit.decoding import MethodName
 from sumfit.length import Unit
 from sumfit.length.names import PresetName, UnitName
 from sumfit.rerank import AnyReranker
@@ -29,21 +30,6 @@ __all__ = [
     "StyleName",
     "UnitName",
 ]
-
-# made
-MethodName = Literal[
-    "diverse",
-    "greedy",
-    "lookahead",
-    "pathmap",
-    "pathmap-released",
-    "sample",
-    "seqmap",
-    "seqmap-beam",
-    "seqmap-table",
-]
-# end
-"""Names of `sumfit.decoding.METHODS`."""
 
 # made
 StyleName = Literal["auto", "news", "commit", "title", "subject", "synopsis", "plain"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from sumfit.cleaning import INPUT_KINDS
-from sumfit.decoding import CONSTRAINED_METHODS, METHODS
+from sumfit.decoding import METHODS
 from sumfit.errors import ConfigError
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.options import OPTIONS, Option, SummaryOptions, check_option
@@ -78,7 +78,7 @@ class Options(SummaryOptions):
 
         Not where required words might hold it, nor by methods that keep no constraints.
         """
-        return not self.required and self.method in CONSTRAINED_METHODS
+        return not self.required and METHODS[self.method].keeps_constraints
 
 
 def help_of(declared: Option) -> str:

@@ -18,7 +18,7 @@ import regex
 
 from sumfit.dag import DAG
 from sumfit.deadline import Check, Deadline
-from sumfit.decoding import CONSTRAINED_METHODS, decode, decode_all_lengths
+from sumfit.decoding import METHODS, Method, decode, decode_all_lengths
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError
 from sumfit.hypothesis import Candidate, Hypothesis, NBest
 from sumfit.length import (
@@ -59,8 +59,7 @@ _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
 _MOST_LATE = 3  # searches with less to spend after the expansions have run out
-_WITHOUT_LIMIT = frozenset({"greedy", "lookahead"})
-_EXHAUSTIVE = frozenset({"seqmap", "pathmap"})  # a shorter list than asked for holds all there is
+
 _LATE_S = 0.01  # in which what the search has found by its end is still looked at
 _PROBE_CHARS = 20_000
 _LOW_PRESETS = frozenset({"git-subject", "git-subject-hard", "synopsis"})  # where many begin low
@@ -190,6 +189,10 @@ class GraphSearch:
         return kept[:n_wanted] + more
 
     @property
+    def _method(self) -> Method:
+        return METHODS[self.options.method]
+
+    @property
     def _wants_distinct(self) -> bool:
         return self.options.n_best > 1 and not self.options.near_doubles
 
@@ -220,7 +223,7 @@ class GraphSearch:
         Returns:
             The error to raise.
         """
-        if self.options.method in _WITHOUT_LIMIT:
+        if not self._method.keeps_limit:
             reason = "ignores the limit, and its output does not fit"
             return self._not_found(request, f"method={self.options.method!r} {reason}")
         texts = [_string(one.words, self.tokenizer) for one in found]
@@ -347,7 +350,7 @@ class GraphSearch:
                 if is_short and not kept and not settings["deadline"].is_over:
                     continue
             else:
-                is_all = is_short and found.is_complete and found.method in _EXHAUSTIVE
+                is_all = is_short and found.is_complete and self._method.is_exhaustive
             is_enough = len(kept) >= n_enough and (
                 (ranking is not None and not n_extra) or self.has_enough(kept)
             )
@@ -467,9 +470,7 @@ class GraphSearch:
     def _is_sound(self, text: str) -> bool:
         """Return whether a text looks as the constraints promise; the last look at it."""
         options = self.options
-        if self.surface is None or self.constraints is None:
-            return True
-        if options.method not in CONSTRAINED_METHODS:
+        if self.surface is None or self.constraints is None or not self._method.keeps_constraints:
             return True
         fault = self.surface.fault(
             text, whole_words=options.whole_words, tidy=not options.dangling_end

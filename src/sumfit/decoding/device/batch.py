@@ -20,6 +20,7 @@ from sumfit.decoding.device.pathmap import path_map_batch
 from sumfit.decoding.methods.seqmap import seqmap
 from sumfit.decoding.options import DEFAULTS, DecodeOptions, Ending
 from sumfit.decoding.problem import keep_best_words
+from sumfit.decoding.registry import METHODS
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import LengthBudget
@@ -105,8 +106,9 @@ def decode_batch(
 
 
 def _search(batch: DAGBatch, method: str, options: DecodeOptions) -> BatchResult:
-    if method not in ("pathmap", "seqmap-beam"):
-        raise ConfigError(f"method must be one of pathmap, seqmap-beam in batches, was {method!r}")
+    if method not in METHODS or not METHODS[method].can_batch:
+        known = ", ".join(sorted(name for name, row in METHODS.items() if row.can_batch))
+        raise ConfigError(f"method must be one of {known} in batches, was {method!r}")
     ending, bonus, unit_bonus = options.ending, options.bonus, options.unit_bonus
     if method == "pathmap":
         return path_map_batch(batch, ending=ending, bonus=bonus, unit_bonus=unit_bonus)

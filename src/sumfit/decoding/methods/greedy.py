@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.decoding.marginal import marginal_log_prob
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, infeasible, refuse_constraints
+from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["greedy", "walk"]
@@ -34,10 +34,8 @@ def greedy(dag: DAG, *, options: DecodeOptions) -> NBest:
         One hypothesis with its true cost, which may break the budget; never certified.
 
     Raises:
-        ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no path of the graph emits a word.
     """
-    refuse_constraints(options, "greedy")
     return walk(dag, options, method="greedy", word_weight=0.0)
 
 

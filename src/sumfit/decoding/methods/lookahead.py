@@ -8,7 +8,6 @@ from __future__ import annotations
 from sumfit.dag import DAG
 from sumfit.decoding.methods.greedy import walk
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import refuse_constraints
 from sumfit.hypothesis import NBest
 
 __all__ = ["lookahead"]
@@ -27,8 +26,6 @@ def lookahead(dag: DAG, *, options: DecodeOptions) -> NBest:
         One hypothesis with its true cost, which may break the budget; never certified.
 
     Raises:
-        ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no path of the graph emits a word.
     """
-    refuse_constraints(options, "lookahead")
     return walk(dag, options, method="lookahead", word_weight=1.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sumfit.dag import DAG
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, check_words, refuse_constraints
+from sumfit.decoding.problem import SearchProblem, check_words
 from sumfit.decoding.search.path_table import best_path_by_cost
 from sumfit.decoding.search.paths import best_first
 from sumfit.hypothesis import NBest
@@ -60,10 +60,8 @@ def path_map_released(dag: DAG, *, options: DecodeOptions) -> NBest:
         One hypothesis, without a certificate.
 
     Raises:
-        ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no path meets the budget.
     """
     problem = SearchProblem.build(dag, options)
-    refuse_constraints(options, "pathmap-released")
     problem.check_budget(dag.n_vertices)
     return best_path_by_cost(problem, method="pathmap-released", score_first_word=False)

@@ -17,7 +17,7 @@ from sumfit.dag import DAG
 from sumfit.decoding.kernels import sampling as kernels
 from sumfit.decoding.methods.seqmap import seqmap
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible, refuse_constraints
+from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["MAX_OVERLAP", "PathSampler", "diverse", "overlap", "pick_diverse", "sample"]
@@ -158,10 +158,8 @@ def sample(dag: DAG, *, options: DecodeOptions) -> NBest:
         coming. ``n_expanded`` counts the draws.
 
     Raises:
-        ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no sequence meets the budget.
     """
-    refuse_constraints(options, "sample")
     options = options.begin()
     sampler = PathSampler(dag, options)
     drawn: dict[tuple[int, ...], None] = {}
@@ -225,10 +223,8 @@ def diverse(dag: DAG, *, options: DecodeOptions) -> NBest:
         At most ``n_best`` hypotheses, best first; the first with the certificate of exact search.
 
     Raises:
-        ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no sequence meets the budget.
     """
-    refuse_constraints(options, "diverse")
     options = options.begin()
     best = seqmap(dag, options=options.replace(n_best=1))
     sampler = PathSampler(dag, options)

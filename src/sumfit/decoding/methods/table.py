@@ -16,7 +16,7 @@ from sumfit.decoding.kernels.marginal import marginals
 from sumfit.decoding.kernels.table import empty_table, fill_vertex, sequences
 from sumfit.decoding.kernels.words import top_words
 from sumfit.decoding.options import DecodeOptions
-from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible, refuse_constraints
+from sumfit.decoding.problem import SearchProblem, as_hypotheses, infeasible
 from sumfit.errors import NothingFoundError
 from sumfit.hypothesis import NBest
 
@@ -40,11 +40,9 @@ def seqmap_table(dag: DAG, *, options: DecodeOptions) -> NBest:
         At most ``n_best`` hypotheses, best first.
 
     Raises:
-        ConstraintError: If there are constraints.
         InfeasibleBudgetError: If no sequence in the table meets the budget.
         NothingFoundError: If the time ran out before one did.
     """
-    refuse_constraints(options, "seqmap-table")
     options = options.begin()
     problem = SearchProblem.build(dag, options)
     problem.check_budget(dag.n_vertices * options.beam_size)

@@ -107,7 +107,9 @@ class NbestSpec:
             if not 0 < low <= high:
                 problems.append(f"{name} must be above 0 and in order, was {getattr(self, name)!r}")
         if self.method not in METHODS:
-            problems.append(f"method must be one of {', '.join(METHODS)}, was {self.method!r}")
+            problems.append(
+                f"method must be one of {', '.join(sorted(METHODS))}, was {self.method!r}"
+            )
         if self.ending not in ("", "eos", "any"):
             problems.append(f"ending must be eos or any, was {self.ending!r}")
         least = {"n_best": 1, "beam_size": 1, "words_per_vertex": 1, "part_size": 1}
