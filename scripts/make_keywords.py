@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sumfit.decoding import METHODS
 from sumfit.length import PRESETS, UNITS
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.options import OPTIONS, Option

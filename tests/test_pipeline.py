@@ -23,7 +23,7 @@ from sumfit.errors import (
     UnknownUnitError,
 )
 from sumfit.hypothesis import NBest
-from sumfit.pipeline import search
+from sumfit.pipeline import listing, search
 from sumfit.pipeline.constraints_for_text import says_little
 from sumfit.text.distinct import distinct
 
@@ -654,14 +654,14 @@ def test_only_a_list_of_all_that_there_is_shows_that_nothing_fits(
         fit(texts[0], max_chars=40)
     assert "method=" not in str(none.value)  # it is the method asked for already
     assert "give a higher max_expansions=, or ask for" in str(none.value)
-    decode, ended_by_itself = search.decode, {"seqmap": False, "seqmap-beam": True}
+    decode, ended_by_itself = listing.decode, {"seqmap": False, "seqmap-beam": True}
 
     def few(*arguments: Any, **settings: Any) -> NBest:
         listed = decode(*arguments, **settings)
         is_complete = ended_by_itself[listed.method]
         return NBest(listed.hypotheses[:3], listed.method, is_complete=is_complete)
 
-    monkeypatch.setattr(search, "decode", few)
+    monkeypatch.setattr(listing, "decode", few)
     for method in ended_by_itself:
         with pytest.raises(NothingFoundError, match="none of the 3 best candidates fits the limit"):
             fit(texts[0], max_chars=40, method=method)
@@ -674,14 +674,14 @@ def test_a_list_cut_short_for_reranking_is_made_again_where_none_of_it_fits(
     fit: Summarizer, texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     best = fit(texts[0], max_chars=40).text
-    decode, asked = search.decode, []
+    decode, asked = listing.decode, []
 
     def first_alone(*arguments: Any, **settings: Any) -> NBest:
         asked.append(settings["after_best"])
         listed = decode(*arguments, **settings)
         return listed if asked[-1] is None else NBest(listed.hypotheses[:1], listed.method)
 
-    monkeypatch.setattr(search, "decode", first_alone)
+    monkeypatch.setattr(listing, "decode", first_alone)
     monkeypatch.setattr(search, "says_something", lambda text: text != best)
     summary = fit(texts[0], max_chars=40, rerank="mbr")
     assert summary.text not in ("", best)

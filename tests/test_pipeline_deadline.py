@@ -12,7 +12,7 @@ from sumfit.deadline import Deadline
 from sumfit.errors import ConfigError, NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Hypothesis, NBest
 from sumfit.length import units
-from sumfit.pipeline import engine, faithfulness, results, search
+from sumfit.pipeline import faithfulness, listing, preparing, results, search
 from sumfit.pipeline.job import Job
 from sumfit.text import normalise
 from sumfit.truth import Support
@@ -32,7 +32,7 @@ class Decoding:
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self.found: list[NBest] = []
-        self._clock, self._seconds, self._decode = clock, seconds, search.decode
+        self._clock, self._seconds, self._decode = clock, seconds, listing.decode
 
     def __call__(self, *arguments: Any, **settings: Any) -> NBest:
         self.found.append(self._decode(*arguments, **settings))
@@ -42,7 +42,7 @@ class Decoding:
 
 def decoding(patch: pytest.MonkeyPatch, clock: Clock, seconds: float) -> Decoding:
     calls = Decoding(clock, seconds)
-    patch.setattr(search, "decode", calls)
+    patch.setattr(listing, "decode", calls)
     return calls
 
 
@@ -287,13 +287,13 @@ def test_of_a_long_text_less_is_looked_at_where_there_is_little_time(
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cleaned, seen = engine.clean, []
+    cleaned, seen = preparing.clean, []
 
     def clean(text: str, *arguments: Any, **settings: Any) -> Any:
         seen.append(len(text))
         return cleaned(text, *arguments, **settings)
 
-    monkeypatch.setattr(engine, "clean", clean)
+    monkeypatch.setattr(preparing, "clean", clean)
     long = f"{mark}{' '.join(texts)} " * (2_000_000 // len(" ".join(texts)))
     summary = fit(long, max_chars=40, time_limit_s=limit_s)
     assert seen == [n_read]

@@ -18,7 +18,7 @@ def read_of(fit: Summarizer, text: str, **options: Any) -> str:
     whole = engine.model.config
     engine.model.config = replace(whole, max_source=WINDOW)
     try:
-        return engine.source(text, Options(**options)).read
+        return engine.preparer.source(text, Options(**options)).read
     finally:
         engine.model.config = whole
 

@@ -29,8 +29,9 @@ def told(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Summariz
 
 def style_told(fit: Summarizer, options: Options, **length: Any) -> str:
     engine = Engine(fit.model, fit.backend)
-    source = engine.source(TEXTS[0], options)
-    ids = engine.graph_request(source, engine.request(length, source), options).source_ids
+    preparer = engine.preparer
+    source = preparer.source(TEXTS[0], options)
+    ids = preparer.graph_request(source, preparer.length(length, source), options).source_ids
     controls = Controls.of_tokenizer(fit.tokenizer)
     names = {piece: name for name, piece in controls.styles.items()}
     return names.get(ids[0], "")

@@ -1,4 +1,4 @@
-"""One text with everything asked of it, before and after it is made ready.
+"""One text with everything asked of it, before it is made ready.
 
 Owns how texts and length keywords pair up. Does not own what a length keyword means
 (`sumfit.length`).
@@ -7,7 +7,7 @@ Owns how texts and length keywords pair up. Does not own what a length keyword m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sumfit.errors import BudgetError, InputError, SumfitError
@@ -15,13 +15,10 @@ from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.pipeline.search import infeasible
-from sumfit.pipeline.source import Source
-from sumfit.runtime import GraphRequest
 from sumfit.text import Tokenizer
 
 __all__ = [
     "Job",
-    "Prepared",
     "check_each",
     "check_length",
     "check_texts",
@@ -44,52 +41,6 @@ class Job:
 
     text: object
     lengths: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A job made ready.
-
-    Attributes:
-        source: The text, or ``None`` if it cannot be used.
-        requests: One for each summary wanted, or the error that stands in its place.
-        graphs: For each request what to ask of the backend, ``None`` if it needs no graph.
-        encode_s: Seconds that making it ready took.
-        refusal: Why the model cannot read the text, if it cannot.
-    """
-
-    source: Source | None
-    requests: Sequence[LengthRequest | SumfitError]
-    graphs: Sequence[GraphRequest | None]
-    encode_s: float
-    refusal: SumfitError | None = None
-
-    @property
-    def graph(self) -> GraphRequest | None:
-        """The graph of all requests that need one (see `by_graph`)."""
-        return next((graph for graph in self.graphs if graph is not None), None)
-
-    def by_graph(self) -> list[tuple[Prepared, list[int]]]:
-        """Part the requests, so that each has the graph that it would have alone.
-
-        Returns:
-            Jobs with one graph each, and the places of their requests; what needs no graph goes
-            with the first.
-        """
-        distinct = list(dict.fromkeys(graph for graph in self.graphs if graph is not None))
-        if len(distinct) < 2:
-            return [(self, list(range(len(self.graphs))))]
-        parts = []
-        for graph in distinct:
-            taken = (None, graph) if graph == distinct[0] else (graph,)
-            places = [place for place, own in enumerate(self.graphs) if own in taken]
-            part = replace(
-                self,
-                requests=[self.requests[place] for place in places],
-                graphs=[self.graphs[place] for place in places],
-            )
-            parts.append((part, places))
-        return parts
 
 
 def check_texts(texts: object) -> None:

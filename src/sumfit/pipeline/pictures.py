@@ -70,13 +70,14 @@ class _Picture:
         """
         options = replace(self._options, time_limit_s=None, is_cancelled=None)
         try:
-            prepared = self._engine.prepare(self._job, options)
-            if prepared.source is None or prepared.graph is None:
+            [request] = self._engine.preparer.requests(self._job, options)
+            source = request.text.source
+            if source is None or request.graph is None:
                 return ""
-            dag = self._engine.backend.predictions([prepared.graph])[0].dag
+            dag = self._engine.backend.predictions([request.graph])[0].dag
         except SumfitError:
             return ""
-        return inspection_of(summary, dag, prepared.source, self._engine).graph_html()
+        return inspection_of(summary, dag, source, self._engine).graph_html()
 
 
 def inspection_of(summary: Summary, dag: DAG, source: Source, engine: Engine) -> Inspection:

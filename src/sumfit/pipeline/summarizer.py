@@ -335,9 +335,10 @@ class Summarizer:
             The graph.
         """
         length, options = split_keywords(keywords)
-        source = self._engine.source(text, options)
-        request = self._engine.request(length, source) if length else None
-        return self.backend.graphs([self._engine.graph_request(source, request, options)])[0]
+        preparer = self._engine.preparer
+        source = preparer.source(text, options)
+        asked = preparer.length(length, source) if length else None
+        return self.backend.graphs([preparer.graph_request(source, asked, options)])[0]
 
     def inspect(self, text: str, /, **keywords: Unpack[OneKeywords]) -> Inspection:
         """Summarise a text and show the graph behind the summary.
@@ -356,14 +357,14 @@ class Summarizer:
         """
         length, options = split_keywords({**keywords, "keep_short": False})
         self._engine.check(length, options)
-        prepared = self._engine.prepare(Job(text, [length]), options)
-        prediction = self.backend.predictions([prepared.graph])[0] if prepared.graph else None
-        summary = self._engine.finish(prepared, prediction, options, {})[0]
+        requests = self._engine.preparer.requests(Job(text, [length]), options)
+        [(request, summary)] = self._engine.finish(requests, options)
         if summary.error is not None:
             raise summary.error
-        assert prepared.source is not None
-        assert prediction is not None
-        return inspection_of(summary, prediction.dag, prepared.source, self._engine)
+        source, predicted = request.text.source, request.predicted
+        assert source is not None
+        assert predicted is not None
+        return inspection_of(summary, predicted.search.dag, source, self._engine)
 
     def count_tokens(self, text: str, /) -> int:
         """Count the vocabulary pieces of a text.

@@ -22,6 +22,7 @@ from sumfit.hypothesis import Candidate
 from sumfit.length import LengthRequest, measure, resolve_budget
 from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints_for_text import ConstraintCompiler
+from sumfit.pipeline.listing import Lister
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.results import case_of
@@ -208,14 +209,10 @@ class Worker:
         longest = source_length(item.text, request, self.model.tokenizer)
         lister, deadline = self._lister, Deadline()
         text = TextRead(dag, self.model.tokenizer, item.text)
-        return search.find(
-            request,
-            longest=longest,
-            bonus=self.bonus,
-            n_wanted=lister.n_candidates,
-            deadline=deadline,
-            ranking=Ranking(lister, text, deadline),
-        )
+        ranking = Ranking(lister, text, deadline)
+        return Lister(
+            search, request, longest, self.bonus, lister.n_candidates, deadline, ranking
+        ).candidates()
 
     def _row(self, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
         words = [split_words(candidate.text) for candidate in candidates]
