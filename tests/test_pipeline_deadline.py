@@ -419,3 +419,28 @@ def test_work_that_nobody_waits_for_ends(fit: Summarizer, texts: tuple[str, ...]
     assert all("cancelled while the text waited" in str(one.error) for one in many)
     with pytest.raises(ConfigError, match="is_cancelled must be a function without arguments"):
         fit(texts[0], max_chars=40, is_cancelled=True)
+
+
+def test_a_slow_function_of_a_callers_ends_in_time_and_is_asked_once_for_each_string(
+    fit: Summarizer, texts: tuple[str, ...], clock: Clock
+) -> None:
+    asked: list[str] = []
+
+    def slow(text: str) -> int:
+        asked.append(text)
+        clock.now += 0.01
+        return len(text)
+
+    limits: dict[str, Any] = {"unit": slow, "max_length": 40, "keep_short": False}
+    message = r"the time limit of 1 s ran out while a function of the caller's measured"
+    with pytest.raises(NothingFoundError, match=message):
+        fit(texts[0], time_limit_s=1.0, **limits)
+    assert len(asked) < 110
+    first = asked[5:90]
+    cut = fit(texts[0], time_limit_s=1.0, on_infeasible="cut", **limits)
+    assert (cut.origin, cut.text[-1]) == ("cut", "…")
+    asked.clear()
+    whole = fit(texts[0], time_limit_s=10_000.0, **limits)
+    assert whole.origin == "model"
+    assert len(asked) > 200
+    assert not set(first) & set(asked)

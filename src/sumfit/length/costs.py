@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sumfit.deadline import Check
 from sumfit.length.pieces import FORBIDDEN, IntArray, Pieces
 from sumfit.length.unit import Additive, Unit, UnitLike, counted
 from sumfit.length.units import get_unit
@@ -48,9 +49,13 @@ class UnitCosts:
 
 
 _cache: weakref.WeakKeyDictionary[PieceTable, dict[Unit, UnitCosts]] = weakref.WeakKeyDictionary()
+# What a caller's function said of pieces so far: a slow one may need several calls to measure all.
+_measured: weakref.WeakKeyDictionary[PieceTable, dict[Unit, dict[str, int]]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
-def unit_costs(tokenizer: PieceTable, unit: UnitLike) -> UnitCosts:
+def unit_costs(tokenizer: PieceTable, unit: UnitLike, check: Check | None = None) -> UnitCosts:
     """Costs of all pieces in a unit; computed once for each tokenizer and unit.
 
     The sum over the pieces of a text in normal form (NFC, single spaces) is the length, or above
@@ -60,6 +65,8 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike) -> UnitCosts:
     Args:
         tokenizer: Whose pieces; kept weakly in the cache.
         unit: Name, `Unit`, or function.
+        check: Called before each string that a caller's function measures, to give up; another
+            call goes on from there.
 
     Returns:
         The costs; do not write to them.
@@ -72,7 +79,9 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike) -> UnitCosts:
     unit = get_unit(unit)
     by_unit = _cache.setdefault(tokenizer, {})
     if unit not in by_unit:
-        costs = _compute(tokenizer.piece_bytes, unit)
+        known = _measured.setdefault(tokenizer, {}).setdefault(unit, {})
+        costs = _compute(tokenizer.piece_bytes, unit, known, check)
+        del _measured[tokenizer][unit]
         costs.cost.setflags(write=False)
         costs.first_cost.setflags(write=False)
         by_unit[unit] = costs
@@ -94,21 +103,29 @@ def longest_pieces(tokenizer: PieceTable, n: int) -> npt.NDArray[np.int64]:
     return order[cost[order] > 0].astype(np.int64)
 
 
-def _compute(piece_bytes: tuple[bytes, ...], unit: Unit) -> UnitCosts:
+def _compute(
+    piece_bytes: tuple[bytes, ...], unit: Unit, known: dict[str, int], check: Check | None
+) -> UnitCosts:
     pieces = Pieces(piece_bytes)
     if unit.cost is None:
-        return _costs_of_function(pieces, unit)
+        return _costs_of_function(pieces, unit, known, check)
     cost, first_cost = unit.cost.of(pieces, unit.space_cost)
     return UnitCosts(cost, first_cost, exact=unit.additive is Additive.ALWAYS)
 
 
-def _costs_of_function(pieces: Pieces, unit: Unit) -> UnitCosts:
+def _costs_of_function(
+    pieces: Pieces, unit: Unit, known: dict[str, int], check: Check | None
+) -> UnitCosts:
     function = unit.bound or unit.count
     assert function is not None
     texts = [piece.decode("utf-8", "replace") for piece in pieces.pieces]
 
     def cost_of(text: str) -> int:
-        return min(counted(unit, function, text), FORBIDDEN) if text else 0
+        if text and text not in known:
+            if check is not None:
+                check()
+            known[text] = min(counted(unit, function, text), FORBIDDEN)
+        return known[text] if text else 0
 
     cost = np.array([cost_of(text) for text in texts], dtype=np.int32)
     first_cost = cost.copy()

@@ -178,7 +178,7 @@ class AllLengths:
         """For each what `Lister` would find first, if that is known from the one search."""
         (length, predicted), longest = requests[0].searched, max(r.longest for r in requests)
         search = predicted.search
-        costs = unit_costs(search.tokenizer, length.unit)
+        costs = search.costs(length, self.deadline)
         budgets = [search.spendable(r.searched[0].budget, longest, costs) for r in requests]
         most = max(budgets, key=lambda budget: budget.high)
         settings = search.settings(costs, most, requests[0].bonus, self.deadline)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from sumfit.deadline import Deadline
 from sumfit.decoding import decode
-from sumfit.errors import InfeasibleBudgetError, NothingFoundError
+from sumfit.errors import InfeasibleBudgetError, NothingFoundError, TimeLimitError
 from sumfit.hypothesis import Candidate, NBest
-from sumfit.length import LengthRequest, unit_costs
+from sumfit.length import LengthRequest, UnitCosts
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.search import GraphSearch, asked, infeasible, lowered, without_proof
@@ -108,7 +108,7 @@ class Lister:
             InfeasibleBudgetError: If no hypothesis fits.
             NothingFoundError: If the search ended before it found one.
         """
-        costs = unit_costs(self.search.tokenizer, self.request.unit)
+        costs = self._costs()
         most = _MOST_HYPOTHESES if costs.exact else _MOST_BEFORE_LESS
         budget = self.search.spendable(self.request.budget, self.longest, costs)
         is_lowered, n_late = False, 0
@@ -133,6 +133,12 @@ class Lister:
         more = kept[self.n_wanted :]
         more = [one if one.is_extra else replace(one, is_extra=True) for one in more]
         return kept[: self.n_wanted] + more
+
+    def _costs(self) -> UnitCosts:
+        try:
+            return self.search.costs(self.request, self.deadline)
+        except TimeLimitError as error:
+            raise self._not_found(str(error).partition(";")[0]) from error
 
     def _taken(self, settings: Mapping[str, Any], most: int, *, is_lowered: bool) -> _Listed:
         """A list with all that belongs behind it; errors say what the caller asked for."""

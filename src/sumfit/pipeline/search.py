@@ -27,6 +27,7 @@ from sumfit.length import (
     LengthRequest,
     UnitCosts,
     measure,
+    unit_costs,
 )
 from sumfit.length.unit import Additive
 from sumfit.length.units import Encoder
@@ -165,6 +166,25 @@ class GraphSearch:
         }
         limit = options.max_expansions
         return settings if limit is None else {**settings, "max_expansions": limit}
+
+    def costs(self, request: LengthRequest, deadline: Deadline) -> UnitCosts:
+        """Measure the vocabulary in a request's unit, if that was not done before.
+
+        Args:
+            request: The length request.
+            deadline: Asked where a function of the caller's measures.
+
+        Returns:
+            The costs.
+
+        Raises:
+            TimeLimitError: If the time runs out; another call goes on from there.
+        """
+
+        def check(_needs_s: float = 0.0, /) -> None:
+            deadline.check("a function of the caller's measured the vocabulary")
+
+        return unit_costs(self.tokenizer, request.unit, check)
 
     def spendable(self, budget: LengthBudget, longest: int, costs: UnitCosts) -> LengthBudget:
         """Lower a request's interval to what the source and the graph can spend at all.
