@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any
 
+from written import write_or_check
+
 from sumfit.cli.app import load_command
 from sumfit.cli.commands import COMMANDS
 
@@ -111,14 +113,7 @@ def main() -> int:
     Returns:
         Exit code.
     """
-    current = page()
-    if "--check" in sys.argv[1:]:
-        is_current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == current
-        if not is_current:
-            sys.stderr.write(f"{PAGE} is not current; run: python scripts/make_cli_page.py\n")
-        return 0 if is_current else 1
-    PAGE.write_text(current, encoding="utf-8")
-    return 0
+    return write_or_check({PAGE: page()}, "make_cli_page.py")
 
 
 if __name__ == "__main__":

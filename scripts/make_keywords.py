@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from written import write_or_check
+
 from sumfit.length import PRESETS, UNITS
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.options import OPTIONS, Option
@@ -102,16 +104,8 @@ def main() -> int:
     Returns:
         Exit code.
     """
-    is_current = True
-    for path, made in parts().items():
-        before = path.read_text(encoding="utf-8")
-        after = filled(before, made)
-        if "--check" not in sys.argv[1:]:
-            path.write_text(after, encoding="utf-8")
-        elif before != after:
-            is_current = False
-            sys.stderr.write(f"{path} is not current; run: python scripts/make_keywords.py\n")
-    return 0 if is_current else 1
+    files = {path: filled(path.read_text(encoding="utf-8"), made) for path, made in parts().items()}
+    return write_or_check(files, "make_keywords.py")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import json
 import sys
 from pathlib import Path
 
+from written import write_or_check
+
 from sumfit.options import GROUPS, OPTIONS, Option
 from sumfit.pipeline.options import CHOICES, help_of
 
@@ -99,14 +101,7 @@ def main() -> int:
     Returns:
         Exit code.
     """
-    current = page()
-    if "--check" in sys.argv[1:]:
-        is_current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == current
-        if not is_current:
-            sys.stderr.write(f"{PAGE} is not current; run: python scripts/make_options_page.py\n")
-        return 0 if is_current else 1
-    PAGE.write_text(current, encoding="utf-8")
-    return 0
+    return write_or_check({PAGE: page()}, "make_options_page.py")
 
 
 if __name__ == "__main__":
