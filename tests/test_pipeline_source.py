@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sumfit import Summarizer, Tokenizer
 from sumfit.errors import EmptyInputError
-from sumfit.pipeline import engine as engine_module
+from sumfit.pipeline import preparing
 from sumfit.pipeline import source as source_module
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.results import ResultMaker
@@ -126,7 +126,7 @@ def test_a_long_texts_summary_is_that_of_the_full_way(
     long = text * (20_000 // len(text))
     options = {**options, "long": "lead"}  # what is selected depends on all that is looked at
     expected = fit(long, **options)
-    monkeypatch.setattr(engine_module, "MOST_HELD", 4000)
+    monkeypatch.setattr(preparing, "MOST_HELD", 4000)
     found = fit(long, **options)
     assert found == expected
     for summary in found if isinstance(found, list) else [found]:

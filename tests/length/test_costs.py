@@ -1,3 +1,5 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,3 +189,19 @@ def test_costs_are_computed_once() -> None:
     assert unit_costs(TOKENIZER, len) is unit_costs(TOKENIZER, len)
     with pytest.raises(UnknownUnitError):
         unit_costs(TOKENIZER, "letters")
+
+
+def test_threads_that_measure_one_unit_at_once_get_the_same_costs() -> None:
+    tokenizer = tiny_tokenizer()
+    both = threading.Barrier(2)
+    asked: list[str] = []
+
+    def slow(text: str) -> int:
+        asked.append(text)
+        if len(asked) <= 2:
+            both.wait(30)  # both threads are in the middle of it
+        return len(text)
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(lambda _: unit_costs(tokenizer, slow), range(2))
+    assert one.cost.tolist() == two.cost.tolist() == unit_costs(tokenizer, len).cost.tolist()

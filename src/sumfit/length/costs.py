@@ -81,7 +81,7 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike, check: Check | None = None
     if unit not in by_unit:
         known = _measured.setdefault(tokenizer, {}).setdefault(unit, {})
         costs = _compute(tokenizer.piece_bytes, unit, known, check)
-        del _measured[tokenizer][unit]
+        _measured[tokenizer].pop(unit, None)  # another thread may have done so
         costs.cost.setflags(write=False)
         costs.first_cost.setflags(write=False)
         by_unit[unit] = costs

@@ -6,7 +6,7 @@ Owns `Options`, `CHOICES` and what options say of each other. Does not own the d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -37,15 +37,15 @@ OnError = Literal["raise", "return"]
 LENGTH_KEYWORDS = (*LIMIT_KEYWORDS, "unit", "ratio_rule", "reserve", "prefix", "suffix")
 """Keywords that say how long a summary may be."""
 
-_OF_REGISTRIES: dict[str, tuple[str | None, ...]] = {
-    "method": tuple(sorted(METHODS)),
-    "input_kind": INPUT_KINDS,
-    "capitalization": (None, *CAPITALIZATIONS),
-    "style": ("auto", *STYLES),
+_OF_REGISTRIES: dict[str, Callable[[], tuple[str | None, ...]]] = {
+    "method": lambda: tuple(sorted(METHODS)),  # a row may be added at run time
+    "input_kind": lambda: INPUT_KINDS,
+    "capitalization": lambda: (None, *CAPITALIZATIONS),
+    "style": lambda: ("auto", *STYLES),
 }
 
 CHOICES: Mapping[str, tuple[str | None, ...]] = {
-    name: declared.choices or _OF_REGISTRIES[name]
+    name: declared.choices or _OF_REGISTRIES[name]()
     for name, declared in OPTIONS.items()
     if declared.choices or name in _OF_REGISTRIES
 }
@@ -61,7 +61,7 @@ class Options(SummaryOptions):
             object.__setattr__(self, "rerank", None)
         SummaryOptions.__post_init__(self)
         for name, choices in _OF_REGISTRIES.items():
-            check_option(OPTIONS[name], getattr(self, name), choices)
+            check_option(OPTIONS[name], getattr(self, name), choices())
         if self.profile == "gigaword" and self.capitalization in ("sentence", "title"):
             raise ConfigError(
                 "profile='gigaword' is lower case throughout, capitalization was "
