@@ -79,9 +79,14 @@ def unit_costs(tokenizer: PieceTable, unit: UnitLike, check: Check | None = None
     unit = get_unit(unit)
     by_unit = _cache.setdefault(tokenizer, {})
     if unit not in by_unit:
-        known = _measured.setdefault(tokenizer, {}).setdefault(unit, {})
-        costs = _compute(tokenizer.piece_bytes, unit, known, check)
-        _measured[tokenizer].pop(unit, None)  # another thread may have done so
+        pieces = Pieces(tokenizer.piece_bytes)
+        if unit.cost is None:
+            known = _measured.setdefault(tokenizer, {}).setdefault(unit, {})
+            costs = _costs_of_function(pieces, unit, known, check)
+            _measured[tokenizer].pop(unit, None)  # another thread may have done so
+        else:
+            cost, first_cost = unit.cost.of(pieces, unit.space_cost)
+            costs = UnitCosts(cost, first_cost, exact=unit.additive is Additive.ALWAYS)
         costs.cost.setflags(write=False)
         costs.first_cost.setflags(write=False)
         by_unit[unit] = costs
@@ -101,16 +106,6 @@ def longest_pieces(tokenizer: PieceTable, n: int) -> npt.NDArray[np.int64]:
     cost = unit_costs(tokenizer, "chars").cost
     order = np.argsort(-cost, kind="stable")[:n]
     return order[cost[order] > 0].astype(np.int64)
-
-
-def _compute(
-    piece_bytes: tuple[bytes, ...], unit: Unit, known: dict[str, int], check: Check | None
-) -> UnitCosts:
-    pieces = Pieces(piece_bytes)
-    if unit.cost is None:
-        return _costs_of_function(pieces, unit, known, check)
-    cost, first_cost = unit.cost.of(pieces, unit.space_cost)
-    return UnitCosts(cost, first_cost, exact=unit.additive is Additive.ALWAYS)
 
 
 def _costs_of_function(

@@ -40,10 +40,10 @@ from sumfit.text.distinct import distinct
 from sumfit.text.endings import CLITICS
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.surface import Surface
+from sumfit.truth.joints import Joints
 
 if TYPE_CHECKING:
     from sumfit.constraints.compile import CompiledConstraints
-from sumfit.truth.joints import Joints
 
 __all__ = [
     "GraphSearch",
