@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, TypeVar, cast
@@ -102,7 +103,7 @@ def _declared(one: Option) -> Any:
     return typer.Option(*filter(None, [one.flag]), help=said, **told)
 
 
-class DeclaredFlags:
+class DeclaredFlags(ABC):
     """Options that are made from declarations of the library; one that was left out is ``None``."""
 
     def __init__(self, **values: Any) -> None:
@@ -111,15 +112,16 @@ class DeclaredFlags:
         }
 
     @classmethod
+    @abstractmethod
     def flags(cls) -> Mapping[str, Any]:
         """List the options.
 
         Returns:
             Name of the keyword -> what typer is told of it.
         """
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def kind_of(cls, name: str) -> type:
         """Say what an option is read as.
 
@@ -129,7 +131,6 @@ class DeclaredFlags:
         Returns:
             The type of its values.
         """
-        raise NotImplementedError
 
     def keywords(self) -> dict[str, Any]:
         """The options that were given.
