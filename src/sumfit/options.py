@@ -289,7 +289,7 @@ class SummaryOptions:
         _INPUT,
         choices=("select", "lead"),
         details='Of a source that is longer than the model\'s window: ``"select"`` for the '
-        'sentences that say most, in their order, see `sumfit.text.passages`; ``"lead"`` for its '
+        'sentences that say most, see `sumfit.text.passages`; ``"lead"`` for its '
         "beginning, as of text in the Gigaword form.",
     )
     profile: str = option("natural", "Text form.", _INPUT, choices=("natural", "gigaword"))
