@@ -42,7 +42,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "source": text,
             "summary": summary,
             "candidates": [" ".join(text.split()[:4]), summary.lower()],
-            "fit": [False, place % 2 == 0],
+            "fit": [0.5 if place == 3 else False, place % 2 == 0],
         }
         for place, (text, summary) in enumerate(zip(TEXTS, SUMMARIES, strict=True))
     ]
@@ -87,7 +87,8 @@ def test_marks_become_lists_of_the_corpus(
         assert lines[1] == summary.lower()
         written[summary] = found.gains[first : first + 2].tolist()
     assert written == {
-        summary: [0.0, float(place % 2 == 0)] for place, summary in enumerate(SUMMARIES)
+        summary: [0.5 if place == 3 else 0.0, float(place % 2 == 0)]
+        for place, summary in enumerate(SUMMARIES)
     }
 
 
@@ -141,8 +142,13 @@ def test_texts_that_the_corpus_lacks_are_counted(marked: Path, tmp_path: Path) -
     [
         ({"source": None}, "marks.jsonl:1: source must be a text, was None"),
         ({"candidates": "x"}, "candidates must be a list of texts, was 'x'"),
-        ({"fit": [1]}, r"fit must hold true or false for each of the 1 candidates, was \[1\]"),
-        ({"fit": []}, r"fit must hold true or false for each of the 1 candidates, was \[\]"),
+        (
+            {"fit": [2]},
+            r"fit must hold true, false or a number from 0 to 1 for each of the 1 candidates, "
+            r"was \[2\]",
+        ),
+        ({"fit": []}, r"fit must hold true, false or a number from 0 to 1 .* was \[\]"),
+        ({"fit": ["yes"]}, r"fit must hold true, false or a number from 0 to 1 .* was \['yes'\]"),
     ],
 )
 def test_a_line_of_another_form_is_named(

@@ -3,8 +3,8 @@
 Owns the file of marks and how its texts are found in a corpus. Each line of the file is a JSON
 object: ``source``, ``summary`` (what an editor would print, the pair of the corpus),
 ``candidates`` (texts that a model wrote) and ``fit`` (for each, whether it may be printed as it
-is). The lists are those of `sumfit.training.nbest.lists`, with marks for gains: 1 or 0. The summary
-is in no list: it is much less likely under a model than what the model wrote, so that to prefer it
+is: true, false, or a grade between 0 and 1). The lists are those of
+`sumfit.training.nbest.lists`, with marks for gains, true as 1. The summary is in no list: it is much less likely under a model than what the model wrote, so that to prefer it
 says little of how the model's own lines stand to each other.
 """
 
@@ -39,13 +39,13 @@ class MarkedText:
         source: The text.
         summary: What an editor would print.
         candidates: What a model wrote.
-        fit: For each candidate, whether it may be printed as it is.
+        fit: For each candidate, how fit it is to be printed as it is, from 0 to 1.
     """
 
     source: str
     summary: str
     candidates: tuple[str, ...]
-    fit: tuple[bool, ...]
+    fit: tuple[float, ...]
 
 
 @dataclass(slots=True)
@@ -102,12 +102,17 @@ def _marked(row: Row, name: str) -> MarkedText:
             f"{name}:{row.line}: candidates must be a list of texts, was {candidates!r}; "
             "give the lines that were marked"
         )
-    if not isinstance(fit, list) or [type(mark) for mark in fit] != [bool] * len(candidates):
+    if not isinstance(fit, list) or len(fit) != len(candidates) or not all(map(_is_mark, fit)):
         raise DataFormatError(
-            f"{name}:{row.line}: fit must hold true or false for each of the "
+            f"{name}:{row.line}: fit must hold true, false or a number from 0 to 1 for each of the "
             f"{len(candidates)} candidates, was {fit!r}"
         )
-    return MarkedText(str(values["source"]), str(values["summary"]), (*candidates,), (*fit,))
+    source, summary = str(values["source"]), str(values["summary"])
+    return MarkedText(source, summary, (*candidates,), tuple(map(float, fit)))
+
+
+def _is_mark(value: object) -> bool:
+    return isinstance(value, (bool, int, float)) and 0 <= value <= 1
 
 
 def write_marked_lists(file: str | Path, corpus: str | Path, output: str | Path) -> MarkReport:
@@ -191,8 +196,8 @@ def _lists_of(
             candidate_ids += ids
             lengths.append(len(ids))
             scores.append(reward * len(line))
-            gains.append(float(mark))
-        report.n_fit += sum(text.fit)
+            gains.append(mark)
+        report.n_fit += sum(mark == 1 for mark in text.fit)
     report.n_lists, report.n_candidates = len(items), len(lengths)
     sources = [rows[item][0] for item in items]
     nothing = np.zeros(len(lengths))
