@@ -4,8 +4,9 @@ Owns the file of marks and how its texts are found in a corpus. Each line of the
 object: ``source``, ``summary`` (what an editor would print, the pair of the corpus),
 ``candidates`` (texts that a model wrote) and ``fit`` (for each, whether it may be printed as it
 is: true, false, or a grade between 0 and 1). The lists are those of
-`sumfit.training.nbest.lists`, with marks for gains, true as 1. The summary is in no list: it is much less likely under a model than what the model wrote, so that to prefer it
-says little of how the model's own lines stand to each other.
+`sumfit.training.nbest.lists`, with marks for gains, true as 1. The summary is in no list: it is
+much less likely under a model than what the model wrote, so that to prefer it says little of how
+the model's own lines stand to each other.
 """
 
 from __future__ import annotations
