@@ -31,7 +31,13 @@ from sumfit.constraints.kernels.state import (
 from sumfit.constraints.lexicon import Lexicon
 from sumfit.constraints.punctuation import Punctuation, script_mask
 from sumfit.text import Tokenizer
-from sumfit.text.endings import CLITICS, DANGLING_WORDS, NEVER_LAST_WORDS, ends_completely
+from sumfit.text.endings import (
+    CLITICS,
+    DANGLING_WORDS,
+    NEVER_LAST_WORDS,
+    TOLD_BY_NEIGHBOUR,
+    ends_completely,
+)
 from sumfit.truth.names import is_ordinary
 from sumfit.truth.numbers import NUMBER_WORDS
 
@@ -47,8 +53,8 @@ __all__ = [
     "word_standing",
 ]
 
-SELDOM_LAST: frozenset[str] = DANGLING_WORDS - NEVER_LAST_WORDS
-"""Words that end a text only before a full stop."""
+SELDOM_LAST: frozenset[str] = DANGLING_WORDS - NEVER_LAST_WORDS - TOLD_BY_NEIGHBOUR
+"""Words that end a text only before a full stop; of others the finished text decides."""
 
 NEVER_LAST = NEVER_LAST_WORDS
 """Words that end no text."""

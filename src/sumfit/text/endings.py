@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CLITICS", "DANGLING_WORDS", "ELISIONS", "NEVER_LAST_WORDS", "ends_completely"]
+__all__ = [
+    "CLITICS",
+    "DANGLING_WORDS",
+    "ELISIONS",
+    "NEVER_LAST_WORDS",
+    "TOLD_BY_NEIGHBOUR",
+    "ends_completely",
+]
 
 # What English joins to a word with an apostrophe.
 CLITICS = ("s", "t", "d", "m", "ll", "re", "ve")
@@ -34,6 +41,15 @@ NEVER_LAST_WORDS = frozenset(
     "a an the my your its their our every and or but nor of mr mrs ms dr prof sen rep gov".split()
 )
 
+# Of these, the ones that are something else after some words: "in May", "at 9 am", "Disney Plus".
+TOLD_BY_NEIGHBOUR = frozenset(("am", "may", "plus"))
+_BEFORE_A_MONTH = frozenset(
+    """
+    in on by of since until till from to for and or through before after during around between late
+    early mid last next this every
+    """.split()
+)
+
 _OPEN_AT_END = re.compile(r"(?:[,;:\-–—&/+(\[{“«‹„‘$£€@]|\.\.\.|…)$")
 _EMPTY_PAIR = re.compile(r"\(\)|\[\]|\{\}")  # of code: "simplify main()"
 _CLOSERS = "\"'”’»›)]}"
@@ -53,7 +69,7 @@ def ends_completely(text: str) -> bool:
 
     False if the text is empty; ends on a comma, colon, dash, opening mark or ellipsis; ends on a
     word that needs another one (`DANGLING_WORDS`, unless a question or full stop shows that it
-    was meant); or leaves a bracket or quotation mark open.
+    was meant, or the word before it that it is a month, an hour or a name); or leaves a bracket or quotation mark open.
 
     Args:
         text: The text.
@@ -74,9 +90,21 @@ def ends_completely(text: str) -> bool:
     last = words[-1].lstrip("\"'“‘«(").lower()
     if words[-1] in ("'s", "’s"):
         return False
-    if last not in DANGLING_WORDS:
+    if last not in DANGLING_WORDS or _is_told_apart(words):
         return True
     return ended and last not in NEVER_LAST_WORDS
+
+
+def _is_told_apart(words: list[str]) -> bool:
+    """Tell whether the word before the last one makes a month, an hour or a name of it."""
+    if len(words) < 2:
+        return False
+    before, last = words[-2], words[-1]
+    if last.lower() == "am":
+        return before[:1].isdigit()
+    if last == "May":
+        return before[:1].isdigit() or before.lower() in _BEFORE_A_MONTH
+    return last == "Plus" and before[:1].isupper()
 
 
 def _has_open_pair(text: str) -> bool:

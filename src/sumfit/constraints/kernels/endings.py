@@ -1,7 +1,7 @@
 """Compiled rules of punctuation: what may stand next to what, and what may end an output.
 
 Owns the search's side of `sumfit.text.endings.ends_completely`: whatever may end here ends
-completely there.
+completely there, but for the words that their neighbours tell apart ("in May", "he may").
 """
 
 from __future__ import annotations
