@@ -1,0 +1,78 @@
+"""Make marked candidates, for `recipes/dat-default-marks.toml`, from editors and teacher.
+
+``python marks.py MARKED PAIRS JUDGED... -o DATA``, with PAIRS of `pairs.py`. A teacher's verdict
+becomes one of seven grades from 0 to 1; texts whose candidates all have one grade teach nothing and
+are left out. The pair of a text is the best of its candidates by an editor, or the line that the
+teacher wrote. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, and their validation pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from files import records, style_of
+
+GRADES = 6
+LOGP_WEIGHT = 0.5
+"""Of a line's mean log-probability, beside 1 of the logit that it is fit."""
+
+LEAST_BEST = 0.12
+"""A text of which no candidate is as likely fit as this is beyond the model."""
+
+
+def by_editors(row: dict[str, Any]) -> dict[str, Any]:
+    """Turn an editor's marks into a marked text."""
+    lines, marks = row["c"], row["m"]
+    aim = 0.8 * row["limit"]
+    best = max(range(len(lines)), key=lambda k: (marks[k], -abs(len(lines[k]) - aim)))
+    fit = [mark / 2 for mark in marks]
+    return {"source": row["source"], "summary": lines[best], "candidates": lines, "fit": fit}
+
+
+def by_teacher(row: dict[str, Any], line: str) -> dict[str, Any]:
+    """Turn a teacher's verdicts into a marked text; without candidates if none is good enough."""
+    scores = [fit + LOGP_WEIGHT * logp for fit, logp in zip(row["s"], row["logp"], strict=True)]
+    chances = [1 / (1 + math.exp(-score)) for score in scores]
+    lines = row["c"] if max(chances) >= LEAST_BEST else []
+    fit = [round(round(chance * GRADES) / GRADES, 3) for chance in chances[: len(lines)]]
+    return {"source": row["source"], "summary": line, "candidates": lines, "fit": fit}
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    for name in ("marked", "pairs"):
+        parser.add_argument(name)
+    parser.add_argument("judged", nargs="*")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    options = parser.parse_args()
+    taught = json.loads((Path(options.pairs) / "taught.json").read_text(encoding="utf-8"))
+    texts = [(row["genre"], by_editors(row)) for row in records(options.marked)]
+    for path in options.judged:
+        texts += [(r["genre"], by_teacher(r, taught[str(r["i"])])) for r in records(path)]
+    texts = [(genre, text) for genre, text in texts if len(set(text["fit"])) > 1]
+    pairs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for genre, text in texts:
+        pair = {"source": text["source"], "summary": text["summary"]}
+        pairs[f"edited_{style_of(genre)}"].append(pair)
+    options.output.mkdir(parents=True, exist_ok=True)
+    pairs["marked"] = [text for _, text in texts]
+    for name, kept in sorted(pairs.items()):
+        with (options.output / f"{name}.jsonl").open("w", encoding="utf-8") as stream:
+            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+        sys.stdout.write(f"{len(kept):>9,}  {name}\n")
+    for valid in Path(options.pairs).glob("edited_*.valid.jsonl"):
+        shutil.copy(valid, options.output)
+
+
+if __name__ == "__main__":
+    main()

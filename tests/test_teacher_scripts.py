@@ -1,0 +1,106 @@
+"""The scripts around a teacher turn its lines and verdicts, and editors', into training files."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts" / "teacher"
+MILL = "The mill of Odell will close in May because its owner retires, the council said on Monday."
+FERRY = (
+    "The ferry to Skarn sank at its berth on Friday. No one was on board, the harbour master said."
+)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a script with words, as the command line does."""
+
+    def call(name: str, *words: object) -> None:
+        monkeypatch.syspath_prepend(str(SCRIPTS))
+        monkeypatch.setattr(sys, "argv", [name, *map(str, words)])
+        runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+
+    return call
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    texts = [
+        {"i": place, "genre": "news", "limit": 60, "source": f"{MILL} It has {place} wheels."}
+        for place in range(10)
+    ]
+    write(tmp_path / "texts.jsonl", texts)
+    good, bad = ["Odell mill to close as its owner retires", 1.0, -0.4], ["Mill of Berlin to close", 2.0, -0.1]
+    written = [{"i": place, "limit": 60, "c": [bad, good]} for place in range(10)]
+    write(tmp_path / "written.jsonl", written)
+    line = {"genre": "news", "limit": 60, "source": FERRY}
+    lines = [
+        {**line, "line": "Ferry to Skarn sinks at its berth"},
+        {**line, "line": "9 die at sea"},
+    ]
+    write(tmp_path / "lines.jsonl", lines)
+    write(tmp_path / "valid.jsonl", [{**lines[0], "genre": "commit"}])
+    marked = {**line, "genre": "recipes", "c": ["Ferry sinks", "Ferry sank no one"], "m": [2, 0]}
+    write(tmp_path / "marked.jsonl", [marked, {**marked, "m": [1, 1]}])
+    return tmp_path
+
+
+def test_supported_lines_become_pairs_by_style(files: Path, run: Any) -> None:
+    given = [files / f"{name}.jsonl" for name in ("texts", "lines", "valid", "marked", "written")]
+    run("pairs.py", *given, "-o", files / "data")
+    taught = read(files / "data" / "taught_news.jsonl")
+    assert {row["summary"] for row in taught} == {"Odell mill to close as its owner retires"}
+    assert len(taught) == 7  # 78 % of ten
+    assert len(json.loads((files / "data" / "taught.json").read_text())) == 7
+    edited = read(files / "data" / "edited_news.jsonl")
+    assert [row["summary"] for row in edited] == ["Ferry to Skarn sinks at its berth"]
+    assert len(read(files / "data" / "edited_commit.valid.jsonl")) == 1
+    accepted = read(files / "data" / "accepted_plain.jsonl")
+    assert [row["summary"] for row in accepted] == ["Ferry sinks"]
+
+
+def test_verdicts_become_grades(files: Path, run: Any) -> None:
+    data = files / "data"
+    data.mkdir()
+    (data / "taught.json").write_text(json.dumps({"0": "Mill of Odell closes", "1": "x"}))
+    write(data / "edited_news.valid.jsonl", [{"source": FERRY, "summary": "Ferry sinks"}])
+    judged = {"i": 0, "genre": "news", "limit": 60, "source": MILL, "c": ["a b", "c d"]}
+    verdicts = [
+        {**judged, "s": [3.0, -1.0], "logp": [-0.2, -2.0]},
+        {**judged, "i": 1, "s": [-5.0, -2.0], "logp": [-1.0, -1.0]},  # none is good enough
+    ]
+    write(files / "judged.jsonl", verdicts)
+    run("marks.py", files / "marked.jsonl", data, files / "judged.jsonl", "-o", files / "marks")
+    marked = read(files / "marks" / "marked.jsonl")
+    assert [row["fit"] for row in marked] == [[1.0, 0.0], [1.0, 0.167]]
+    assert [row["summary"] for row in marked] == ["Ferry sinks", "Mill of Odell closes"]
+    assert len(read(files / "marks" / "edited_plain.jsonl")) == 1
+    assert len(read(files / "marks" / "edited_news.jsonl")) == 1
+    assert (files / "marks" / "edited_news.valid.jsonl").is_file()
+
+
+def test_a_model_lists_different_candidates(files: Path, run: Any) -> None:
+    (files / "taught.json").write_text(json.dumps({"3": "Mill closes", "4": "Mill closes"}))
+    given = ["default", files / "texts.jsonl", files / "taught.json"]
+    run("candidates.py", *given, "-o", files / "made.jsonl", "--n", 6, "--processes", 1)
+    made = read(files / "made.jsonl")
+    assert {row["i"] for row in made} == {3, 4}
+    for row in made:
+        assert 2 <= len(row["c"]) <= 8
+        assert len(set(row["c"])) == len(row["c"])
+        assert all(len(line) <= 60 for line in row["c"])
