@@ -45,7 +45,10 @@ def files(tmp_path: Path) -> Path:
         for place in range(10)
     ]
     write(tmp_path / "texts.jsonl", texts)
-    good, bad = ["Odell mill to close as its owner retires", 1.0, -0.4], ["Mill of Berlin to close", 2.0, -0.1]
+    good, bad = (
+        ["Odell mill to close as its owner retires", 1.0, -0.4],
+        ["Mill of Berlin to close", 2.0, -0.1],
+    )
     written = [{"i": place, "limit": 60, "c": [bad, good]} for place in range(10)]
     write(tmp_path / "written.jsonl", written)
     line = {"genre": "news", "limit": 60, "source": FERRY}

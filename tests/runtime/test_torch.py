@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from sumfit import Summarizer
-from sumfit.dag import DAG
 from sumfit.decoding import decode
 from sumfit.errors import ConfigError, InfeasibleBudgetError
 from sumfit.hypothesis import NBest
@@ -176,59 +174,6 @@ def test_a_summarizer_uses_it_in_batches(model: ModelDirectory, texts: tuple[str
         assert summary.text == alone.text
         assert math.isclose(summary.log_prob, alone.log_prob, abs_tol=1e-3)
     assert type(together[-1].error).__name__ == "EmptyInputError"
-
-
-@pytest.mark.parametrize("method", ["pathmap", "seqmap-beam"])
-@pytest.mark.parametrize(
-    ("unit", "limit", "unit_bonus"),
-    [("chars", 30, None), ("chars", 30, 0.25), ("words", 5, 2.0), ("cells", 30, None)],
-)
-def test_graphs_are_decoded_in_batches_on_the_device(
-    model: ModelDirectory,
-    texts: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-    unit: str,
-    limit: int,
-    unit_bonus: float | None,
-) -> None:
-    import sumfit.decoding.device.batch as module
-
-    fit = Summarizer.from_pretrained(model.path, backend="torch", device="cpu", n_workers=1)
-    keywords = {f"max_{unit}": limit, "constraints": False, "method": method}
-    keywords["unit_bonus"] = unit_bonus
-    sizes = []
-    decode_batch = module.decode_batch
-
-    def counted(dags: list[DAG], **options: Any) -> list[NBest | InfeasibleBudgetError]:
-        sizes.append(len(dags))
-        return decode_batch(dags, **options)
-
-    monkeypatch.setattr(module, "decode_batch", counted)
-    together = fit([*texts, "", "Short."], batch_size=8, **keywords)
-    assert sizes == [len(texts)]
-    for text, summary in zip(texts, together, strict=False):
-        alone = fit(text, **keywords)
-        assert summary.text == alone.text
-        assert 0 < summary.length <= limit
-        assert math.isclose(summary.log_prob, alone.log_prob, abs_tol=1e-3)
-    assert type(together[-2].error).__name__ == "EmptyInputError"
-    assert together[-1].origin == "source"
-
-
-def test_batches_of_several_candidates_and_limits(
-    model: ModelDirectory, texts: tuple[str, ...]
-) -> None:
-    fit = Summarizer.from_pretrained(model.path, backend="torch", device="cpu", n_workers=1)
-    limits = [20 + 5 * number for number in range(len(texts))]
-    keywords = {"constraints": False, "method": "seqmap-beam", "n_best": 3}
-    summaries = fit(list(texts), max_chars=limits, batch_size=8, **keywords)
-    for summary, limit in zip(summaries, limits, strict=True):
-        listed = [summary, *summary.alternatives]
-        assert summary.limit == limit
-        assert len({one.text for one in listed}) == len(listed) >= 2
-        assert all(one.length <= limit for one in listed)
-        assert summary.timings["decode"] > 0
 
 
 def test_unknown_choices(model: ModelDirectory) -> None:

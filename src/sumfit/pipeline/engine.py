@@ -21,7 +21,7 @@ from sumfit.errors import (
 from sumfit.hypothesis import Summary
 from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints_for_text import ConstraintCompiler, constraints_of
-from sumfit.pipeline.fitting import AllLengths, OnDevice, OneByOne
+from sumfit.pipeline.fitting import AllLengths, OneByOne
 from sumfit.pipeline.job import Job, check_length
 from sumfit.pipeline.options import Options, check_profile
 from sumfit.pipeline.preparing import Preparer, reading_check, style_of
@@ -164,7 +164,6 @@ class Engine:
         self, requests: Sequence[Request], options: Options, reranking: Reranking
     ) -> Iterator[Request]:
         """Find candidates, one request after the other but for what one search finds for many."""
-        OnDevice(options, reranking, self.backend.device).fit(requests)
         one_by_one = OneByOne(options, reranking)
         for request in requests:
             predicted = request.predicted

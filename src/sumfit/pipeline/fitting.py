@@ -1,8 +1,7 @@
 """The stage that finds strings: requests get candidates that fit, by the first way that can.
 
-Owns the ways (`Fitter`): many graphs in one batch on a device, many limits of one graph from one
-search, and one request after the other. Does not own the search of one graph
-(`sumfit.pipeline.search`) or batched decoding (`sumfit.decoding.device.batch`).
+Owns the ways (`Fitter`): many limits of one graph from one search, and one request after the other.
+Does not own the search of one graph (`sumfit.pipeline.search`).
 """
 
 from __future__ import annotations
@@ -10,15 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from sumfit.deadline import Deadline
 from sumfit.decoding import METHODS, decode_all_lengths
 from sumfit.errors import SumfitError
-from sumfit.hypothesis import Candidate, NBest
-from sumfit.length import unit_costs
-from sumfit.pipeline.constraints_for_text import constraints_of
+from sumfit.hypothesis import Candidate
 from sumfit.pipeline.listing import Lister
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.ranking import Ranking
@@ -27,7 +24,7 @@ from sumfit.pipeline.reranking import Reranking
 from sumfit.pipeline.results import ResultMaker
 from sumfit.pipeline.search import without_proof
 
-__all__ = ["AllLengths", "Fitter", "OnDevice", "OneByOne"]
+__all__ = ["AllLengths", "Fitter", "OneByOne"]
 
 _SEVERAL = 3  # limits of one text from which one search over all lengths pays
 _MOST_JUDGED = 100  # candidates among which a faithful one is sought
@@ -42,103 +39,6 @@ class Fitter(Protocol):
         Args:
             requests: Requests whose graphs are predicted.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class OnDevice:
-    """Decodes the graphs of many texts in one batch, where the backend has a device.
-
-    Attributes:
-        options: The caller's options.
-        reranking: How candidates are put in order.
-        device: Torch device; ``None`` for none.
-    """
-
-    options: Options
-    reranking: Reranking
-    device: str | None
-
-    def fit(self, requests: Sequence[Request]) -> None:
-        """Take those that are alone with their graph, of one unit, where nothing is constrained.
-
-        Args:
-            requests: Requests of any texts.
-        """
-        options, device = self.options, self.device
-        if device is None or not METHODS[options.method].can_batch:
-            return
-        if options.seed is not None or constraints_of(options) is not None:
-            return
-        if self.reranking.n_wanted > self.reranking.n_listed:
-            return  # more than the reranker's list: what competes is decoded by itself
-        mine = [request for request in requests if _is_alone(request)]
-        first = next(iter(mine), None)
-        mine = [request for request in mine if first is not None and _is_alike(request, first)]
-        started = time.perf_counter()
-        try:
-            found = self._decoded(mine, device) if mine else []
-            listed = [self._verified(*pair) for pair in zip(mine, found, strict=True)]
-        except SumfitError:
-            return  # each is searched by itself and has an error of its own
-        seconds = (time.perf_counter() - started) / max(1, sum(map(bool, listed)))
-        for request, candidates in zip(mine, listed, strict=True):
-            if candidates:
-                _, predicted = request.searched
-                predicted.spent_s += seconds
-                predicted.seconds["decode"] += seconds
-                request.candidates = candidates
-
-    def _decoded(self, requests: Sequence[Request], device: str) -> Sequence[object]:
-        """Lists of hypotheses of all graphs, or errors in their place."""
-        from sumfit.decoding.device.batch import decode_batch
-
-        options, n_listed = self.options, self.reranking.n_listed
-        length, predicted = requests[0].searched
-        costs, bonus = unit_costs(predicted.search.tokenizer, length.unit), requests[0].bonus
-        searches = [request.searched[1].search for request in requests]
-        budgets = [
-            search.spendable(request.searched[0].budget, request.longest, costs)
-            for request, search in zip(requests, searches, strict=True)
-        ]
-        return decode_batch(
-            [search.dag for search in searches],
-            unit_cost=costs.cost,
-            first_cost=costs.first_cost,
-            budget=budgets,
-            method=options.method,
-            ending=predicted.search.ending,  # type: ignore[arg-type]
-            bonus=bonus.per_token,
-            unit_bonus=bonus.per_unit,
-            beam_size=max(options.beam_size, n_listed),
-            words_per_vertex=options.words_per_vertex,
-            n_best=n_listed,
-            device=device,
-        )
-
-    def _verified(self, request: Request, found: object) -> list[Candidate]:
-        """Candidates of a list; none where a longer one may have more of them."""
-        if not isinstance(found, NBest):
-            return []
-        (length, predicted), n_wanted = request.searched, self.reranking.n_wanted
-        ranking = self.reranking.ranking(predicted.read, Deadline())
-        ranked = ranking.order(found) if ranking else None
-        search = replace(predicted.search, constraints=None)  # a label is kept out as text
-        kept, _ = search.verified(found, length, request.longest, ranked=ranked, n_wanted=n_wanted)
-        if len(kept) < n_wanted <= len(found) or not search.has_enough(kept):
-            return []
-        if not search.is_certain(length):
-            kept = [without_proof(candidate) for candidate in kept]
-        return kept[:n_wanted]
-
-
-def _is_alone(request: Request) -> bool:
-    """Whether no other request has the same graph."""
-    return request.predicted is not None and len(request.predicted.requests) == 1
-
-
-def _is_alike(request: Request, other: Request) -> bool:
-    """Whether two requests count in one unit, for which they have one bonus."""
-    return request.searched[0].unit == other.searched[0].unit and request.bonus == other.bonus
 
 
 @dataclass(frozen=True, slots=True)

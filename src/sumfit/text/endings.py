@@ -69,7 +69,8 @@ def ends_completely(text: str) -> bool:
 
     False if the text is empty; ends on a comma, colon, dash, opening mark or ellipsis; ends on a
     word that needs another one (`DANGLING_WORDS`, unless a question or full stop shows that it
-    was meant, or the word before it that it is a month, an hour or a name); or leaves a bracket or quotation mark open.
+    was meant, or the word before it that it is a month, an hour or a name); or leaves a bracket or
+    quotation mark open.
 
     Args:
         text: The text.
