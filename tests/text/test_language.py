@@ -1,8 +1,12 @@
 """Languages, told where they can be and else not."""
 
-import pytest
+import re
 
-from sumfit.text.language import language_name, language_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumfit.text.language import _CODE, language_name, language_of
 
 
 @pytest.mark.parametrize(
@@ -77,3 +81,9 @@ def test_languages_have_names() -> None:
 def test_one_word_that_another_language_has_too_is_no_alarm() -> None:
     text = "Young octopuses grow faster in warmer seas but die younger, researchers found."
     assert language_of(text) in ("en", None)
+
+
+@given(st.text(alphabet="`aB1_- \n\t'é/", max_size=20))
+def test_code_is_found_as_by_trying_every_letter(text: str) -> None:
+    slow = re.compile(r"`[^`\n]*`|\S*[\d_/\\=<>{}@#$|~^]\S*|\b[A-Z]{2,}\b")
+    assert _CODE.sub("|", text) == slow.sub("|", text)

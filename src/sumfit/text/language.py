@@ -93,7 +93,9 @@ _MARKERS = {
     }.items()
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_CODE = re.compile(r"`[^`\n]*`|\S*[\d_/\\=<>{}@#$|~^]\S*|\b[A-Z]{2,}\b")
+# A word with a sign of code begins behind a space or a mark of code: without that, a long word
+# would be read again from each of its letters.
+_CODE = re.compile(r"`[^`\n]*`|(?<![^\s`])\S*[\d_/\\=<>{}@#$|~^]\S*|\b[A-Z]{2,}\b")
 _ENGLISH_SHARE = 0.12  # of the words
 _FEWEST_WORDS = 5
 _FEWEST_LETTERS = 30
