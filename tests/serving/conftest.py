@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -34,6 +35,7 @@ class SlowSummarizer:
     seen: list[str] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
     seconds: float = 0.0
+    backend: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(batch_size=64))
 
     def __call__(self, texts: Any, /, **options: Any) -> list[Summary]:
         self.batches.append(len(texts))

@@ -65,6 +65,75 @@ def test_works_of_different_requests_share_a_batch_when_their_keys_agree() -> No
     asyncio.run(scenario())
 
 
+def test_requests_come_in_their_order_where_texts_are_not_read_together() -> None:
+    """Those that ask for what many ask for passed the others, which waited twice as long."""
+
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run, queue_size=100, n_together=1)
+        jobs = [asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))]
+        await asyncio.sleep(0.05)
+        for payloads, key in (([1, 2, 3], "a"), ([4], "b"), ([5, 6], "a"), ([7], "c"), ([8], "a")):
+            job = batcher.submit(works(*payloads, key=key), time_limit_s=5)
+            jobs.append(asyncio.ensure_future(job))
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(*jobs)
+        assert run.batches == [[0], [1, 2, 3], [4], [5, 6], [7], [8]]
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_batch_is_filled_up_to_what_is_read_together() -> None:
+    async def scenario() -> None:
+        run = Recorder()
+        run.release.clear()
+        batcher = make(run, queue_size=100, max_batch=8, n_together=3)
+        jobs = [asyncio.ensure_future(batcher.submit(works(0), time_limit_s=5))]
+        await asyncio.sleep(0.05)
+        for payload in range(1, 6):
+            job = batcher.submit(works(payload), time_limit_s=5)
+            jobs.append(asyncio.ensure_future(job))
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(*jobs)
+        assert run.batches == [[0], [1, 2, 3], [4, 5]]
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_turn_of_a_request_ends_after_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request with few but slow texts takes turns as one with many does."""
+
+    async def scenario() -> None:
+        run = Recorder()
+        pace = Pace(0.9)
+        monkeypatch.setattr("sumfit.serving.batching.time", pace)
+
+        def timed_run(batch: Batch) -> list[Any]:
+            pace(batch)
+            return run(batch)
+
+        batcher = make(timed_run, queue_size=100, max_batch=8, n_together=1)
+        await batcher.submit(works(0), time_limit_s=500)  # measures the pace
+        run.release.clear()
+        held = asyncio.ensure_future(batcher.submit(works(0), time_limit_s=500))
+        slow = asyncio.ensure_future(batcher.submit(works(*[1] * 7), time_limit_s=500))
+        small = asyncio.ensure_future(batcher.submit(works(2), time_limit_s=500))
+        await asyncio.sleep(0.05)
+        run.release.set()
+        await asyncio.gather(held, slow, small)
+        order = [batch[0] for batch in run.batches[2:]]
+        assert order == [1, 1, 1, 2, 1, 1, 1, 1]  # 2.7 s are the first turn above 2 s
+        assert {len(batch) for batch in run.batches[2:]} == {1}
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
 def test_a_large_request_delays_a_small_one_by_one_batch_at_most() -> None:
     async def scenario() -> None:
         run = Recorder()
@@ -331,6 +400,84 @@ def test_a_client_whose_texts_take_long_has_as_many_seconds_as_another(
         assert len(shares) < 400 + 13  # else the slow ones had more than half
         assert all(share > 0.4 for share in shares[200:])
         await asyncio.gather(*slow)
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("large_s", [0.03125, 4.0])
+def test_beside_small_requests_a_long_one_has_a_quarter_of_the_seconds(
+    monkeypatch: pytest.MonkeyPatch, large_s: float
+) -> None:
+    async def scenario() -> None:
+        clock = Pace(0.0)
+        monkeypatch.setattr("sumfit.serving.batching.time", clock)
+        used = {"large": 0.0, "small": 0.0}
+
+        def timed_run(batch: Batch) -> list[Any]:
+            for work in batch.works:
+                clock.now += large_s if work.key == "large" else 0.25
+                used[str(work.key)] += large_s if work.key == "large" else 0.25
+            return [None] * len(batch.works)
+
+        batcher = make(timed_run, queue_size=100_000, max_batch=16, n_together=1)
+        all_of_it = [Work("large", None) for _ in range(20_000)]
+        large = asyncio.ensure_future(batcher.submit(all_of_it, time_limit_s=1e6, client="large"))
+
+        async def ask() -> None:
+            for _ in range(100):
+                await batcher.submit([Work("small", None)], time_limit_s=1e6, client="other")
+
+        await asyncio.gather(*(ask() for _ in range(4)))
+        assert 0.2 < used["large"] / sum(used.values()) < 0.3
+        large.cancel()
+        await asyncio.gather(large, return_exceptions=True)
+        await batcher.close(5)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("seconds", "held"), [(0.5, "large small"), (5.0, "small small")])
+def test_beside_a_long_request_small_ones_may_have_all_workers(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, held: str
+) -> None:
+    async def scenario() -> None:
+        clock = Pace(0.0)
+        monkeypatch.setattr("sumfit.serving.batching.time", clock)
+        running: list[tuple[str, threading.Event]] = []
+
+        def run(batch: Batch) -> list[Any]:
+            running.append((str(batch.works[0].key), threading.Event()))
+            assert running[-1][1].wait(10)
+            return [None] * len(batch.works)
+
+        async def end_first() -> None:
+            ended = running.pop(0)
+            ended[1].set()
+            while len(running) < 2:
+                await asyncio.sleep(0.005)
+
+        batcher = make(run, n_workers=2, max_batch=1, queue_size=1000)
+        large = [Work("large", None)] * 100
+        jobs = [asyncio.ensure_future(batcher.submit(large, time_limit_s=1e6, client="large"))]
+        while len(running) < 2:
+            await asyncio.sleep(0.005)
+        clock.now += seconds
+        await end_first()
+        for _ in range(5):
+            small = [Work("small", None)]
+            jobs.append(
+                asyncio.ensure_future(batcher.submit(small, time_limit_s=1e6, client="other"))
+            )
+        await asyncio.sleep(0)
+        await end_first()
+        await end_first()
+        assert " ".join(sorted(key for key, _ in running)) == held
+        for job in jobs:
+            job.cancel()
+        for _, event in running:
+            event.set()
+        await asyncio.gather(*jobs, return_exceptions=True)
         await batcher.close(5)
 
     asyncio.run(scenario())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumfit.serving import turns as turns_module
-from sumfit.serving.turns import Turn, Turns
+from sumfit.serving.turns import LONG_S, Turn, Turns, surcharge
 
 
 def worked(n_workers: int, seconds: dict[str, float], until_s: float) -> dict[str, float]:
@@ -45,6 +45,42 @@ def test_clients_that_always_wait_get_seconds_alike(
         assert got[client] >= 0.7 * part - 6 * max(seconds.values())
 
 
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 6.0])
+def test_a_long_request_has_a_quarter_beside_short_ones(n_workers: int, seconds: float) -> None:
+    """Whatever its works take; and as much as it wants beside other long ones."""
+    for others, part in (("short", 0.25), ("long", 0.5)):
+        turns, now = Turns(n_workers), 0.0
+        used = {"it": 0.0, "others": 0.0}
+        running: list[tuple[float, str, Turn]] = []
+        for client in used:
+            turns.join(client)
+        while now < 300 * seconds:
+            while len(running) < n_workers:
+                long = {"it"} if used["it"] >= LONG_S else set()
+                long |= {"others"} if others == "long" and used["others"] >= LONG_S else set()
+                client = turns.next(list(used), now, long)
+                turn = turns.begin({client: 1.0}, seconds if client == "it" else 0.5, now)
+                running.append((now + (seconds if client == "it" else 0.5), client, turn))
+            running.sort(key=lambda one: one[0])
+            now, client, turn = running.pop(0)
+            took = now - turn.began
+            before = used[client] if client == "it" or others == "long" else 0.0
+            turns.end(turn, now, used, {client: surcharge(before, took)})
+            used[client] += took
+        assert used["it"] / sum(used.values()) == pytest.approx(part, abs=0.05)
+
+
+@given(st.floats(0, 10), st.floats(0, 10), st.floats(0, 10))
+def test_a_request_pays_the_same_in_one_batch_as_in_two(
+    before: float, one: float, two: float
+) -> None:
+    parts = surcharge(before, one) + surcharge(before + one, two)
+    assert parts == pytest.approx(surcharge(before, one + two))
+    assert surcharge(0.0, min(one, LONG_S)) == 0.0
+    assert surcharge(LONG_S, two) == pytest.approx(2 * two)
+
+
 def test_a_long_turn_does_not_hold_every_worker_while_others_wait() -> None:
     turns = Turns(2)
     for client in ("slow", "quick"):
@@ -60,6 +96,21 @@ def test_a_long_turn_does_not_hold_every_worker_while_others_wait() -> None:
         client = turns.next(["slow", "quick"], now)
         assert client == "quick"
         began.append((client, turns.begin({client: 1.0}, 0.1, now)))
+
+
+@pytest.mark.parametrize(("long", "order"), [((), "aabb"), (("a",), "abbb"), (("a", "b"), "aabb")])
+def test_a_long_request_holds_fewer_workers_while_others_wait(
+    long: tuple[str, ...], order: str
+) -> None:
+    turns = Turns(4)
+    for client in "ab":
+        turns.join(client)
+    turns.end(turns.begin({"b": 1.0}, 100.0, 0.0), 100.0, "ab")  # so the other has more to claim
+    chosen = ""
+    for _ in order:
+        chosen += turns.next(["a", "b"], 100.0, long)
+        turns.begin({chosen[-1]: 1.0}, 0.1, 100.0)
+    assert chosen == order
 
 
 def test_a_client_alone_may_have_all_workers() -> None:

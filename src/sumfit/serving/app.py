@@ -24,7 +24,7 @@ from sumfit._version import __version__
 from sumfit.errors import SumfitError
 from sumfit.serving.chat import chat_router
 from sumfit.serving.chat_schemas import ChatRequest
-from sumfit.serving.engine import SummarizerLike
+from sumfit.serving.engine import BackendLike, SummarizerLike
 from sumfit.serving.errors import Problem, from_sumfit_error, from_validation
 from sumfit.serving.gate import Gate
 from sumfit.serving.metrics import Metrics
@@ -88,7 +88,13 @@ def openapi_document() -> dict[str, Any]:
 
 
 class _NoModel:
-    """Stands in where only the shape of the API is wanted."""
+    """Stands in, with its backend, where only the shape of the API is wanted."""
+
+    batch_size = 1
+
+    @property
+    def backend(self) -> BackendLike:
+        return self
 
     def __call__(self, texts: Any, /, **options: Any) -> Any:
         raise SumfitError("no model is loaded")

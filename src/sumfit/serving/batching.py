@@ -4,11 +4,14 @@ Owns the queue, its fairness, cancellation and time limits. Does not own what a 
 given a function from texts and options to results.
 
 Texts of all requests wait in one queue of bounded size, of which one client has a share at most. A
-free worker thread takes texts of the client whose turn it is, and fills its batch with texts of
-other requests that ask for the same thing. Clients share the workers' seconds (`turns`), and the
-requests of one client take turns, so thousands of texts delay the others by at most one batch per
-worker; and a client whose texts take long gets small batches, and few. There is no timer: batches
-form while the workers are busy, and a lone request never waits for company.
+free worker thread takes texts of the client whose turn it is (`turns`), of that one's request whose
+turn it is. Requests of a client come in their order, each with a turn of one batch's texts or a few
+seconds; what is left of it goes behind the others. So small requests are done first come, first
+served, thousands of texts delay them by one turn, and a client whose texts take long gets small
+batches, and few. Where the model reads several texts at once, a batch is filled up to that number
+with texts of other requests that ask for the same thing; where it does not, these would only wait
+for each other. There is no timer: batches form while the workers are busy, and a lone request never
+waits for company.
 """
 
 from __future__ import annotations
@@ -16,21 +19,22 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from sumfit.errors import OverloadedError, ServiceError
-from sumfit.serving.turns import Turn, Turns
+from sumfit.serving.turns import LONG_S, Turn, Turns, surcharge
 
 __all__ = ["Batch", "Batcher", "Work"]
 
 _OUTLIER = 5.0  # a batch counts as at most so many times the mean, so that one cannot shut the door
 _SMOOTHING = 0.1  # weight of the newest batch in the running mean of seconds per text
 _CLIENT_SMOOTHING = 0.5  # the same for the texts of one client, which may change at once
-_BATCH_S = 2.0  # what a batch should take at most, so that the next client's turn comes soon
+_BATCH_S = 0.5  # what a batch should take at most, so that the next client's turn comes soon
+_TURN_S = 2.0  # what a turn of one request should take at most, before the next of its client
 _FIRST_BATCH = 4  # works of a client whose pace is not known yet
 _MAX_PACES = 1024  # clients whose pace is remembered
 _MAX_BATCH_CHARS = 65_536  # of all its texts; a longer one has a batch of its own
@@ -63,6 +67,9 @@ class _Job:
     done: asyncio.Future[list[Any]]
     n_missing: int
     is_cancelled: bool = False
+    used_s: float = 0.0  # of workers
+    turn_works: int = 0  # given to workers since its turn began
+    turn_s: float = 0.0  # what they should take
 
 
 @dataclass(slots=True, eq=False)
@@ -122,6 +129,7 @@ class Batcher:
         max_batch: int,
         queue_size: int,
         client_queue_size: int | None = None,
+        n_together: int | None = None,
         on_batch: Callable[[int, float], None] | None = None,
     ) -> None:
         """Prepare a queue; it starts with the first submission.
@@ -134,6 +142,8 @@ class Batcher:
                 when nothing waits.
             client_queue_size: Most works of one client that may wait, and so many of a larger
                 request count for the queue; ``None`` for as many as the queue holds.
+            n_together: Works that a call does at once. A batch of fewer is filled with works of
+                other requests; ``None`` for as many as a batch may hold.
             on_batch: Called on the event loop with the size of each batch and its seconds.
         """
         self._run = run
@@ -141,6 +151,7 @@ class Batcher:
         self._max_batch = max_batch
         self._queue_size = queue_size
         self._client_queue_size = client_queue_size or queue_size
+        self._n_together = min(max_batch, n_together or max_batch)
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(n_workers, thread_name_prefix="sumfit-worker")
         self._clients: OrderedDict[str, _Client] = OrderedDict()  # who had a turn stands behind
@@ -297,21 +308,48 @@ class Batcher:
             task.add_done_callback(self._tasks.discard)
 
     def _next_batch(self) -> Batch:
-        name = self._turns.next(self._clients, time.monotonic())
-        self._clients.move_to_end(name, last=False)
+        long = [name for name, queue in self._clients.items() if queue.jobs[0].used_s >= LONG_S]
+        name = self._turns.next(self._clients, time.monotonic(), long)
         first = self._clients[name]
-        key = first.jobs[0].waiting[0][1].key
+        job = first.jobs[0]
+        key = job.waiting[0][1].key
         # Spread what waits over all workers instead of giving the first one everything.
-        size = min(self._batch_size_of(name), math.ceil(self.n_waiting / self._n_workers))
+        most = math.ceil(self.n_waiting / self._n_workers)
+        left = self._max_batch - job.turn_works
         items: list[tuple[_Job, int, Work]] = []
+        self._take(first, [job], key, min(self._batch_size_of(name), most, left), items)
+        self._clients.move_to_end(name, last=False)
         for other, queue in self._clients.items():
-            if len(items) < min(size, self._batch_size_of(other)):
-                _take(queue, key, size, items)
+            size = min(self._n_together, self._batch_size_of(other), most)
+            self._take(queue, queue.jobs, key, size, items)
         self._clients.move_to_end(name)
-        first.jobs.rotate(-1)
+        if job.turn_works >= self._max_batch or job.turn_s >= _TURN_S:
+            job.turn_works, job.turn_s = 0, 0.0
+            first.jobs.rotate(-1)
         for job in {id(job): job for job, _, _ in items}.values():
             self._drop_if_empty(job)
         return Batch(items)
+
+    def _take(
+        self,
+        queue: _Client,
+        jobs: Iterable[_Job],
+        key: Hashable,
+        size: int,
+        items: list[tuple[_Job, int, Work]],
+    ) -> None:
+        """Fill a batch up to so many works with those of some requests of a client."""
+        n_chars = sum(work.n_chars for _, _, work in items)
+        for job in jobs:
+            while job.waiting and job.waiting[0][1].key == key and len(items) < size:
+                n_chars += job.waiting[0][1].n_chars
+                if items and n_chars > _MAX_BATCH_CHARS:
+                    return
+                index, work = job.waiting.popleft()
+                items.append((job, index, work))
+                queue.n_waiting -= 1
+                job.turn_works += 1
+                job.turn_s += self._pace_of(job.client)
 
     def _batch_size_of(self, client: str) -> int:
         """Works of a client that a batch may hold, by how long its works have taken."""
@@ -335,15 +373,19 @@ class Batcher:
                 if not job.done.done():
                     job.done.set_exception(error)
         finally:
+            now = time.monotonic()
+            seconds = now - start
             self._running.discard(batch)
-            self._turns.end(turn, time.monotonic(), self._clients)
+            self._turns.end(turn, now, self._clients, _surcharges(items, seconds))
             if items:
-                self._note(batch, time.monotonic() - start)
+                self._note(batch, seconds)
             self._fill_workers()
 
     def _expected_s(self, items: Sequence[tuple[_Job, int, Work]]) -> float:
-        paces = [self._paces.get(job.client, self._seconds_per_work) for job, _, _ in items]
-        return sum(paces)
+        return sum(self._pace_of(job.client) for job, _, _ in items)
+
+    def _pace_of(self, client: str) -> float:
+        return self._paces.get(client, self._seconds_per_work)
 
     def _note(self, batch: Batch, seconds: float) -> None:
         size = len(batch.items)
@@ -373,23 +415,20 @@ class Batcher:
             del self._clients[job.client]
 
 
-def _take(queue: _Client, key: Hashable, n_works: int, items: list[tuple[_Job, int, Work]]) -> None:
-    """Fill a batch up to so many works with those of a client that have its key."""
-    n_chars = sum(work.n_chars for _, _, work in items)
-    for job in queue.jobs:
-        while job.waiting and job.waiting[0][1].key == key and len(items) < n_works:
-            n_chars += job.waiting[0][1].n_chars
-            if items and n_chars > _MAX_BATCH_CHARS:
-                return
-            index, work = job.waiting.popleft()
-            items.append((job, index, work))
-            queue.n_waiting -= 1
-
-
 def _shares(items: Sequence[tuple[_Job, int, Work]]) -> dict[str, float]:
     """The part of a batch that is each client's."""
     counts = Counter(job.client for job, _, _ in items)
     return {client: count / len(items) for client, count in counts.items()}
+
+
+def _surcharges(items: Sequence[tuple[_Job, int, Work]], seconds: float) -> dict[str, float]:
+    """What long requests in a batch cost their clients; each remembers what it has used."""
+    surcharges: defaultdict[str, float] = defaultdict(float)
+    for job, n_works in Counter(job for job, _, _ in items).items():
+        part_s = seconds * n_works / len(items)
+        surcharges[job.client] += surcharge(job.used_s, part_s)
+        job.used_s += part_s
+    return surcharges
 
 
 def _deliver(job: _Job, index: int, result: Any) -> None:

@@ -19,15 +19,35 @@ from sumfit.serving.errors import error_type, from_sumfit_error
 from sumfit.serving.fields import PLAIN_FIELDS
 from sumfit.serving.schemas import LENGTH_FIELDS
 
-__all__ = ["SummarizerLike", "graph_work", "limits_works", "reply_of", "run_works", "text_works"]
+__all__ = [
+    "BackendLike",
+    "SummarizerLike",
+    "graph_work",
+    "limits_works",
+    "reply_of",
+    "run_works",
+    "text_works",
+]
 
 _MOST_LIMITS = 32  # of one text in one call, and so most that nobody else can have a turn
 _MOST_CALL_S = 16.0  # of the searches for them together
 _LEAST_S = 0.01  # of a search whose time is up; its result is thrown away
 
 
+class BackendLike(Protocol):
+    """What the server needs of a summarizer's backend."""
+
+    @property
+    def batch_size(self) -> int:
+        """Texts that it reads at once."""
+
+
 class SummarizerLike(Protocol):
     """What the server needs of `sumfit.Summarizer`."""
+
+    @property
+    def backend(self) -> BackendLike:
+        """What runs the network."""
 
     def __call__(self, texts: Any, /, **options: Any) -> Any:
         """Summarise a list of texts, or one text at several limits."""

@@ -54,6 +54,7 @@ class Service:
             max_batch=options.max_batch,
             queue_size=options.queue_size,
             client_queue_size=options.client_part(options.queue_size),
+            n_together=summarizer.backend.batch_size,
             on_batch=metrics.note_batch,
         )
         batcher = self.batcher
