@@ -105,7 +105,7 @@ class Bench:
         """The device's part up to a stage, one result left on the device for each call."""
         backend = self.backend
         for places in backend._calls(self.requests, at_once):
-            logits, link_logp, sizes = backend._predict([self.requests[at] for at in places])
+            logits, link_logp, sizes, _ = backend._predict([self.requests[at] for at in places])
             if until == "network":
                 yield sizes
                 continue
