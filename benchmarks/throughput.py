@@ -20,6 +20,7 @@ them alike.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -29,13 +30,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import sumfit
 from sumfit.data.readers import read_rows
 from sumfit.evaluation.table import Table, render
+from sumfit.pipeline.results import ResultMaker
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "texts"
 
@@ -122,6 +124,74 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 }
 
 
+PARTS = (*STAGES, "checks", "rest")
+
+
+class Checks:
+    """Adds up the seconds of checks: rules of truth, and results measured again and made."""
+
+    def __init__(self) -> None:
+        """Begin at nothing."""
+        self._whole, self._in_choice, self._depth = 0.0, 0.0, 0
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """While this lasts, the checks of calls with one text are timed.
+
+        Yields:
+            Nothing.
+        """
+        judge, make = ResultMaker.judge, ResultMaker.from_model
+        ResultMaker.judge = self._timed(judge, in_choice=True)  # type: ignore[method-assign]
+        ResultMaker.from_model = self._timed(make, in_choice=False)  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            ResultMaker.judge, ResultMaker.from_model = judge, make  # type: ignore[method-assign]
+
+    def taken(self) -> tuple[float, float]:
+        """Say how long they took since this was last asked.
+
+        Returns:
+            Seconds, and those among them that passed within the choice of a candidate.
+        """
+        taken = self._whole, self._in_choice
+        self._whole, self._in_choice = 0.0, 0.0
+        return taken
+
+    def _timed(self, call: Callable[..., Any], *, in_choice: bool) -> Callable[..., Any]:
+        def timed(*args: Any, **keywords: Any) -> Any:
+            self._depth += 1
+            started = time.perf_counter()
+            try:
+                return call(*args, **keywords)
+            finally:
+                self._depth -= 1
+                if not self._depth:  # else the call around this one counts it
+                    seconds = time.perf_counter() - started
+                    self._whole += seconds
+                    self._in_choice += seconds * in_choice
+
+        return timed
+
+
+def parts_of(one: sumfit.Summary, whole_s: float, checks_s: tuple[float, float]) -> list[float]:
+    """Seconds of each of `PARTS` of one call.
+
+    Args:
+        one: Its summary.
+        whole_s: Of the call.
+        checks_s: As `Checks.taken` says.
+
+    Returns:
+        Seconds; ``scorer`` is the choice without checks, ``rest`` what no stage and no check takes.
+    """
+    seconds = {part: one.timings[stage] for part, stage in STAGES.items()}
+    seconds["scorer"] -= checks_s[1]
+    rest = whole_s - checks_s[0] - sum(seconds.values())
+    return [*seconds.values(), checks_s[0], rest]
+
+
 def shares(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> Table:
     """Say where the time of a summary goes, and what scorer and exact search cost.
 
@@ -131,9 +201,9 @@ def shares(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> Table:
         limit: Characters.
 
     Returns:
-        A row a system: the share of each stage, in percent, and the time of the default as a
-        multiple of it. What no stage counts is ``checks``: measuring the string again, rules of
-        truth on it, the result.
+        A row a system: the share of each part, in percent, and the time of the default as a
+        multiple of it. ``checks`` are the rules of truth, in the choice and on the result, and
+        measuring its string again. ``rest`` is what no stage counts.
 
     Raises:
         SystemExit: If no text has a summary of the model by every system.
@@ -141,16 +211,17 @@ def shares(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> Table:
     spent: dict[str, list[list[float]]] = {name: [] for name in SYSTEMS}
     for options in SYSTEMS.values():  # compile and warm up
         fit(texts[0], max_chars=limit, on_error="return", **options)
-    turns = itertools.permutations(SYSTEMS)
+    turns, checks = itertools.permutations(SYSTEMS), Checks()
     for text, order in zip(texts, itertools.cycle(turns)):
         rows = {}
         for name in order:
-            started = time.perf_counter()
-            one = fit(text, max_chars=limit, on_error="return", **SYSTEMS[name])
-            whole = time.perf_counter() - started
+            with checks.noted():
+                started = time.perf_counter()
+                one = fit(text, max_chars=limit, on_error="return", **SYSTEMS[name])
+                whole = time.perf_counter() - started
+            taken = checks.taken()
             if one.error is None and one.origin == "model":
-                stages = [one.timings[stage] for stage in STAGES.values()]
-                rows[name] = [*stages, whole - sum(stages), whole]
+                rows[name] = [*parts_of(one, whole, taken), whole]
         if len(rows) == len(SYSTEMS):
             for name, row in rows.items():
                 spent[name].append(row)
@@ -166,7 +237,7 @@ def shares(fit: sumfit.Summarizer, texts: Sequence[str], limit: int) -> Table:
         typical = statistics.median(ours[-1] / theirs[-1] for ours, theirs in paired)
         parts = [100 * part / total[-1] for part in total[:-1]]
         shown.append((name, *parts, sums["default"][-1] / total[-1], typical))
-    columns = ("system", *(f"{stage} %" for stage in (*STAGES, "checks")))
+    columns = ("system", *(f"{part} %" for part in PARTS))
     columns = (*columns, "default takes times", "median of texts")
     note = f"{n} of {len(texts)} texts, at most {limit} characters; systems take turns on each text"
     return Table("Where the time of a summary goes", columns, tuple(shown), (note,))
