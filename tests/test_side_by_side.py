@@ -113,6 +113,21 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert side_by_side.weights_of(None) == (tmp_path / "model.gguf", "")
 
 
+def test_a_trained_baseline_is_a_system_too(tiny_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs sumfit[train]")
+    from tests.tiny_baseline import write_model
+
+    baseline = write_model(tmp_path / "at", "at")
+    command = ["--model", str(tiny_model), "--max-chars", "12", "--language-model", "none"]
+    options = side_by_side.read_options([*command, "--baseline", str(baseline)])
+    systems = side_by_side.load(options, 1)
+    assert list(systems)[-1] == "AT w/ Truncate"
+    (answer,) = systems["AT w/ Truncate"]([TEXTS[0]])
+    assert len(answer.text) <= 12
+    assert answer.one is not None
+    assert answer.is_kept == (bool(answer.text) and not answer.one.text_cut)
+
+
 @pytest.mark.skipif(not hasattr(__import__("os"), "sched_setaffinity"), reason="binds processors")
 def test_a_small_run_prints_every_system(
     tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -282,9 +282,9 @@ def draw(series: dict[str, dict[str, list[tuple[int, float]]]]) -> str:
     colours = {"pathmap": "#e8710a", "seqmap": "#1a73e8", "seqmap-beam": "#188038"}
     colours["seqmap-table"] = "#9334e6"
     parts = []
-    width, height, room = 300, 220, 46
+    width, height, room = 300, 220, 58
     values = [ms for lines in series.values() for points in lines.values() for _, ms in points]
-    low, high = np.log10(min(values)) - 0.1, np.log10(max(values)) + 0.1
+    low, high = np.log10(min(values)) - 0.1, np.log10(max(values)) + 0.9  # room for names
     for panel, (title, lines) in enumerate(series.items()):
         left = panel % _IN_A_ROW * (width + room) + room
         top = panel // _IN_A_ROW * (height + 64) + 30

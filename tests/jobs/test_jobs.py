@@ -23,7 +23,7 @@ import pytest
 
 from sumfit import Summarizer
 from sumfit.errors import ConfigError, DataFormatError, OverloadedError, ServiceError
-from sumfit.jobs import JobSpec, run_job
+from sumfit.jobs import JobSpec, ray_engine, run_job
 from sumfit.jobs.parts import JobDirectory
 from sumfit.jobs.progress import Progress
 from sumfit.jobs.spec import read_chunks
@@ -638,6 +638,15 @@ def test_a_job_killed_ten_times_is_complete_in_order_without_duplicates(
     tmp_path: Path, tiny_model: Path
 ) -> None:
     kill_at_random_moments(tmp_path, tiny_model, n_kills=10, n_records=6000, seed=2)
+
+
+@pytest.mark.parametrize("n_chunks", [0, 1, 16, 17, 4096, 4097, 15_625])
+def test_read_tasks_of_ray_share_all_chunks_and_stay_few(n_chunks: int) -> None:
+    todo = list(range(3, 3 + n_chunks))
+    shares = ray_engine._shares(todo)
+    assert [chunk for share in shares for chunk in share] == todo
+    assert all(len(share) >= 16 for share in shares[:-1])
+    assert len(shares) <= 256, "each reads the input from its beginning"
 
 
 @pytest.mark.slow

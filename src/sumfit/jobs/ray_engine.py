@@ -20,7 +20,8 @@ from sumfit.pipeline import Summarizer
 
 __all__ = ["SummarizeChunks", "run_ray"]
 
-_CHUNKS_PER_TASK = 16
+_CHUNKS_PER_TASK = 16  # at least
+_MOST_TASKS = 256  # each reads the input from its beginning
 
 
 class SummarizeChunks:
@@ -104,7 +105,7 @@ def _source(ray: Any, spec: JobSpec, todo: list[int]) -> Any:
     from ray.data.block import BlockMetadata
     from ray.data.datasource import Datasource, ReadTask
 
-    shares = [todo[at : at + _CHUNKS_PER_TASK] for at in range(0, len(todo), _CHUNKS_PER_TASK)]
+    shares = _shares(todo)
 
     class PendingChunks(Datasource):  # type: ignore[misc,unused-ignore]
         """The chunks of a job that no run has finished."""
@@ -126,6 +127,12 @@ def _source(ray: Any, spec: JobSpec, todo: list[int]) -> Any:
             return None
 
     return PendingChunks()  # type: ignore[no-untyped-call,unused-ignore]
+
+
+def _shares(todo: list[int]) -> list[list[int]]:
+    """Pending chunks by read task, so few that reading does not grow with the input's square."""
+    size = max(_CHUNKS_PER_TASK, -(-len(todo) // _MOST_TASKS))
+    return [todo[at : at + size] for at in range(0, len(todo), size)]
 
 
 def _read_share(spec: JobSpec, share: list[int]) -> Iterator[Any]:
