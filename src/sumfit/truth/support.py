@@ -20,6 +20,7 @@ from sumfit.truth.claims import (
     swapped_roles,
     turned_directions,
 )
+from sumfit.truth.forms import FormFacts, broken_forms, form_facts
 from sumfit.truth.joints import Joints
 from sumfit.truth.limits import Limit, limits_of, lost_limits
 from sumfit.truth.names import NameFacts, is_ordinary, mixed_names, name_facts, new_names
@@ -46,6 +47,7 @@ _WEIGHTS = {
     "swapped_roles": 3.0,
     "wrong_speakers": 3.0,
     "turned": 3.0,
+    "broken": 2.0,
     "glued": 1.0,
     "new_words": 0.5,
 }
@@ -59,6 +61,7 @@ _WORDING = {
     "swapped_roles": "who and whom are swapped around: {}",
     "wrong_speakers": "another one says it in the source: {}",
     "turned": "direction turned round: {}",
+    "broken": "copied without a piece that it needs: {}",
     "glued": "never together in a sentence of the source: {}",
     "new_words": "word not in the source: {}",
 }
@@ -79,6 +82,8 @@ class Support:
         swapped_roles: Verbs and comparisons around which who and whom are swapped.
         wrong_speakers: Who says something in the summary, though another one does in the source.
         turned: Words of the direction opposite to the source's: "rises" for "fell".
+        broken: What is copied without a piece that it needs: "a litre water", "between junction 6";
+            bad English more often than untrue.
         glued: Neighbours that no sentence of the source has together; a hint, not a verdict.
         new_words: Content words that the source does not have; they may well be right.
     """
@@ -92,6 +97,7 @@ class Support:
     swapped_roles: tuple[str, ...] = ()
     wrong_speakers: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
     glued: tuple[str, ...] = ()
     new_words: tuple[str, ...] = ()
 
@@ -108,7 +114,7 @@ class Support:
 
     @property
     def supported(self) -> bool:
-        """Whether all of `CHECKS` hold; glued and new words do not count."""
+        """Whether all of `CHECKS` hold; broken, glued and new words do not count."""
         return all(self.checks.values())
 
     @property
@@ -164,6 +170,10 @@ class _Source:
     @cached_property
     def places(self) -> Places:
         return places_of(self.reading)
+
+    @cached_property
+    def forms(self) -> FormFacts:
+        return form_facts(self.reading)
 
     @cached_property
     def families(self) -> frozenset[str]:
@@ -237,6 +247,7 @@ def _compare(source: _Source, text: str) -> Support:
         swapped_roles=swapped_roles(summary, given, places, source.places),
         wrong_speakers=wrong_speakers(summary, source.speech),
         turned=turned_directions(summary, given),
+        broken=broken_forms(summary, given, source.forms),
         glued=glued_words(summary, given, source.places),
         new_words=_new_words(summary, source, frozenset(names)),
     )

@@ -1,0 +1,65 @@
+"""What a summary copies without a piece that it needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sumfit.truth import rank_by_support, support
+
+BROKEN = [
+    # clipped words
+    ("The spa is looking for a skilled glass blower.", "Skill glass blower for spa"),
+    ("The mill was partially rebuilt in May.", "Mill partial rebuilt in May"),
+    ("Shops want cheaper parking in the old town.", "Shops want cheap parking in old town"),
+    # a small word left out
+    ("The jug holds a gallon of milk and folds flat.", "Jug holds a gallon milk"),
+    ("Drivers have agreed to park outside the wall.", "Drivers have agreed park outside wall"),
+    ("The choir does not sing on holidays.", "Choir does sing on holidays"),
+    # ranges without an end
+    (
+        "The path is shut between gate 3 (Mill Lane) and gate 9 after a landslide.",
+        "Path shut between gate 3 after landslide",
+    ),
+    ("Tickets rise from 12 to 15 crowns in May.", "Tickets rise from 12 crowns in May"),
+    ("A bridge between the towns.", "Bridge between"),
+    # organisations without their names
+    ("The city bought six trams from Norrland Steel last week.", "City buys six trams from Steel"),
+    # subjects without their heads
+    ("Turnover in the second half was 30 million euros.", "Second half was 30 million euros"),
+    ("Plantly for Android 4.1: water your herbs on time.", "Android 4.1: water your herbs"),
+]
+SOUND = [
+    ("The spa is looking for a skilled glass blower.", "Spa looks for skilled glass blower"),
+    ("The council voted against the plan.", "Councils vote against the plan"),
+    ("Added support for dark mode.", "Add support for dark mode"),
+    ("The road is closed and the school was shut.", "Road closed, school shut"),
+    ("Mix 2 kg of flour with water.", "Mix 2 kg flour with water"),
+    ("The mayor quit on Friday.", "Mayor quit Friday"),
+    ("We plan the moving of old books.", "Moving old books planned"),
+    ("The path is shut between gate 3 and gate 9.", "Path shut between gate 3 and gate 9"),
+    ("Tickets rise from 12 to 15 crowns.", "Tickets rise from 12 to 15 crowns"),
+    ("The shop is open from Monday to Friday.", "Shop open from Monday"),
+    ("Six trams come from Norrland Steel.", "Six trams from Norrland Steel"),
+    ("Norrland Steel grew. Steel is dear.", "City buys Steel"),
+    ("Dozens of hikers were lost in fog.", "Hikers were lost in fog"),
+    ("Turnover in the second half was 30 million.", "Turnover was 30 million"),
+    ("Life in Lund is calm. Lund is small.", "Lund is small"),
+]
+
+
+@pytest.mark.parametrize(("source", "summary"), BROKEN)
+def test_what_lacks_a_piece_is_found_and_loses(source: str, summary: str) -> None:
+    verdict = support(source, summary)
+    assert verdict.broken
+    assert "copied without a piece that it needs" in " ".join(verdict.reasons)
+    whole, broken = rank_by_support(source, [source, summary])
+    assert broken > whole
+
+
+@pytest.mark.parametrize(("source", "summary"), SOUND)
+def test_what_lacks_nothing_is_not_found(source: str, summary: str) -> None:
+    assert support(source, summary).broken == ()
+
+
+def test_a_broken_form_alone_does_not_make_a_summary_untrue() -> None:
+    assert support("The jug holds a gallon of milk.", "Jug holds a gallon milk").supported
