@@ -43,19 +43,113 @@ def test_the_message_stands_for_its_patch(head: str) -> None:
             "diff --git a/a.txt b/a.txt\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ "
             "b/a.txt\n"
             "@@ -0,0 +1 @@\n+How to bake bread",
-            "Add a.txt: add `How to bake bread`.",
+            "Add a.txt: add `How to bake bread`",
         ),
-        ("diff --git a/a.txt b/a.txt\ndeleted file mode 100644", "Remove a.txt."),
-        ("diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ", "Change a.png."),
+        ("diff --git a/a.txt b/a.txt\ndeleted file mode 100644", "Remove a.txt"),
+        ("diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ", "Change a.png"),
         (
             "--- a.c\t2026-01-01\n+++ a.c\t2026-01-02\n@@ -1 +1 @@\n-int x;\n+long x;",
-            "In a.c: use `long x;` instead of `int x;`.",
+            "In a.c: use `long x` instead of `int x`.",
         ),
-        ("@@ -1,2 +1,1 @@\n-int x;\n int y;", "In the file: remove `int x;`."),
+        ("@@ -1,2 +1,1 @@\n-int x;\n int y;", "In the file: remove `int x`."),
     ],
 )
 def test_patches_of_every_form_are_told(patch: str, text: str) -> None:
     assert clean(patch).text == text
+
+
+def patch_of(path: str, *lines: str) -> str:
+    return f"--- a/{path}\n+++ b/{path}\n@@ -1,9 +1,9 @@\n context\n" + "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "text"),
+    [
+        # values
+        ("a.py", ["-retries: int = 3", "+retries: int = 5"], "Raise retries from 3 to 5 in a.py"),
+        (
+            "a.go",
+            ["-  Wait: 0,", "+  Wait: 9 * time.Minute,"],
+            "Raise Wait from 0 to 9 min in a.go",
+        ),
+        ("a.toml", ["-max_size = 80", "+max_size = 8"], "Lower `max_size` from 80 to 8 in a.toml"),
+        (
+            "a.js",
+            ["-const on = true;", "+const on = false;"],
+            "Change on from true to false in a.js",
+        ),
+        ("a.yml", ["-wait: 5s", "+wait: 1m"], "Change wait from 5s to 1m in a.yml"),
+        (
+            "p.json",
+            ['-"mold": "1.2.3",', '+"mold": "1.2.4",'],
+            "Update mold from 1.2.3 to 1.2.4 in p.json",
+        ),
+        (
+            "r.txt",
+            ["-mold==1.2", "+mold==1.3"],
+            "In r.txt: use `mold==1.3` instead of `mold==1.2`.",
+        ),
+        (
+            "go.mod",
+            ["-\tx.io/y v1.2.0", "+\tx.io/y v1.3.0"],
+            "Update `x.io/y` from 1.2.0 to 1.3.0 in go.mod",
+        ),
+        ("a.py", ["-x = f(1)", "+x = g(1)"], "In a.py: use `x = g(1)` instead of `x = f(1)`."),
+        # comments
+        (
+            "a.rb",
+            ["+# Skip guests who left early", "+next if guest.gone?", "+end"],
+            "Skip guests who left early",
+        ),
+        (
+            "a.c",
+            ["+/* the lamp may be off here */", "+light(lamp);"],
+            "In a.c: add `light(lamp)`.\nThe lamp may be off here.",
+        ),
+        ("a.c", ["+#include <a.h>"], "In a.c: add `#include <a.h>`."),
+        (
+            "a.py",
+            ["+# noqa: the old form is wanted", "+x()"],
+            "In a.py: add `# noqa: the old form is wanted`; add `x()`.",
+        ),
+        # tests and messages
+        (
+            "test/a.rb",
+            ['+  test "a late guest is turned away" do', "+    come(23)", "+  end"],
+            "In a.rb: test that a late guest is turned away.",
+        ),
+        (
+            "a_test.go",
+            ["+func TestLateGuestWaits(t *testing.T) {"],
+            "In a_test.go: test that late guest waits.",
+        ),
+        (
+            "a.py",
+            ['+raise Late(f"guest {name} came too late")'],
+            'In a.py: add `raise Late(f"guest {name} came too late")`.\nGuest came too late.',
+        ),
+        # nothing to tell
+        ("a.rb", ["+end"], "Change a.rb"),
+        ("a.md", ["+# How to bake bread"], "In a.md: add `# How to bake bread`."),
+    ],
+)
+def test_what_lines_say_in_english_is_told(path: str, lines: list[str], text: str) -> None:
+    assert clean(patch_of(path, *lines)).text == text
+
+
+def test_a_test_is_told_behind_what_it_tests() -> None:
+    patches = [
+        patch_of("tests/test_oven.py", "+def test_a_cold_oven_waits():"),
+        patch_of("oven.py", "-heat = 180", "+heat = 200"),
+    ]
+    assert clean("\n".join(patches)).text == (
+        "Raise heat from 180 to 200 in oven.py.\nIn test_oven.py: test that a cold oven waits."
+    )
+
+
+def test_code_is_shown_without_the_marks_at_its_end() -> None:
+    text = clean(patch_of("a.js", "-  size: wide(1),", "+  size: narrow(2),", "+  open() {")).text
+    assert text == "In a.js: use `size: narrow(2)` instead of `size: wide(1)`; add `open()`."
 
 
 def test_a_hundred_thousand_lines_are_told_in_a_few() -> None:

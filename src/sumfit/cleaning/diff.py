@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
-from sumfit.cleaning.blocks import has_words
+from sumfit.cleaning.diff_lines import is_told_last, tell_run
+from sumfit.text.orders import order_of
 
 __all__ = ["clean_diff"]
 
@@ -43,24 +43,27 @@ _LONGEST_LINE = 160
 class _Change:
     """What a patch does to one file."""
 
-    name: str
+    path: str
     verb: str = "Change"
+    values: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     place: str = ""
 
+    @property
+    def room(self) -> int:
+        """How many more changes are told."""
+        return max(_MOST_CHANGES - len(self.values) - len(self.said) - len(self.told), 0)
+
     def close_run(self) -> None:
         """Tell the lines removed and added in one place, as far as there is room."""
-        for old, new in zip_longest(self.removed, self.added, fillvalue=""):
-            if len(self.told) >= _MOST_CHANGES:
-                break
-            if has_words(old) and has_words(new):
-                self.told.append(
-                    f"use `{new}` instead of `{old}`"
-                )  # cut behind it, it is still true
-            elif has_words(old) or has_words(new):
-                self.told.append(f"remove `{old}`" if has_words(old) else f"add `{new}`")
+        if self.room:
+            found = tell_run(self.path, self.removed, self.added)
+            self.values += found.values[: self.room]
+            self.said += found.said[: self.room]
+            self.told += found.done[: self.room]
         self.removed, self.added = [], []
 
 
@@ -68,7 +71,8 @@ def clean_diff(text: str, *, sure: bool = False) -> str:
     """Tell a patch in sentences; other text stays as it is.
 
     Of ``git show`` and ``git format-patch`` the message stays. Of a patch alone each file becomes
-    a sentence with the lines that were removed and added, at most 6 for each of 12 files.
+    sentences: what comments, names of tests and messages in its new lines say, values that change,
+    and the other lines that were removed and added, at most 6 for each of 12 files.
 
     Args:
         text: The text.
@@ -88,6 +92,8 @@ def clean_diff(text: str, *, sure: bool = False) -> str:
         return message.strip()
     changes, rest = _changes(lines[start:])
     told = "\n".join(_told(changes))
+    if "\n" not in told and order_of(told):
+        told = told.removesuffix(".")  # a title
     if len(rest.split()) >= _FEWEST_WORDS:
         return f"{message}\n{rest}".strip()
     return "\n".join(part for part in (message.strip(), told, rest.strip()) if part) or text
@@ -135,14 +141,14 @@ def _changes(lines: list[str]) -> tuple[list[_Change], str]:
             in_hunk = True
         elif not in_hunk or (line.startswith("--- ") and _is_header(lines, number)):
             in_hunk = False
-            if (new := _NEW.match(line)) and current.name in ("", "/dev/null", new.group(1)):
-                current.name = new.group(1)
+            if (new := _NEW.match(line)) and current.path in ("", "/dev/null", new.group(1)):
+                current.path = new.group(1)
             elif old := _OLD.match(line):
                 if not changes or current.told or current.removed or current.added:
                     current.close_run()
                     current = _Change("")
                     changes.append(current)
-                current.name = current.name or old.group(1)
+                current.path = current.path or old.group(1)
             elif line.startswith(("new file", "deleted file", "rename to")):
                 current.verb = {"n": "Add", "d": "Remove", "r": "Rename to"}[line[0]]
             elif line.strip() and not _STATE.match(line):
@@ -171,15 +177,17 @@ def _keep(lines: list[str], line: str) -> None:
 
 
 def _told(changes: list[_Change]) -> Iterator[str]:
-    for change in changes[:_MOST_FILES]:
-        name = change.name.rpartition("/")[2] or "the file"
+    for change in sorted(changes[:_MOST_FILES], key=lambda change: is_told_last(change.path)):
+        name = change.path.rpartition("/")[2] or "the file"
         place = f", {change.place[:_LONGEST_LINE].rstrip(' {:')}" if change.place else ""
+        first = [f"{value[0].upper()}{value[1:]} in {name}" for value in change.values]
+        first += [said for said in change.said if order_of(said)]
+        yield from (f"{told}." for told in first)
         what = "; ".join(change.told)
-        if change.verb != "Change" and not what:
-            yield f"{change.verb} {name}."
-        elif change.verb == "Change":
+        if change.verb != "Change":
+            yield f"{change.verb} {name}: {what}." if what else f"{change.verb} {name}."
+        elif what or not (first or change.said):
             yield f"In {name}{place}: {what}." if what else f"Change {name}."
-        else:
-            yield f"{change.verb} {name}: {what}."
+        yield from (f"{said}." for said in change.said if said not in first)
     if len(changes) > _MOST_FILES:
         yield f"{len(changes) - _MOST_FILES} more files change."

@@ -1,0 +1,195 @@
+"""What lines of a patch say in English: comments, names of tests, messages, values that change.
+
+Owns the reading of single lines, and what their code looks like in a sentence. Does not own files
+and hunks (`sumfit.cleaning.diff`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import NamedTuple
+
+from sumfit.cleaning.blocks import has_words
+from sumfit.text.orders import order_of
+
+__all__ = ["Told", "is_told_last", "tell_run"]
+
+_COMMENT = re.compile(
+    r"(?://+\s*|#\s+|--\s+|/\*+\s*|\*\s+|;+\s+|<!--\s*|\"\"\"\s*|'''\s*)(.+?)\s*(?:\*/|-->|\"\"\"|''')?"
+)
+_NO_PROSE = re.compile(
+    r"[(){}=<>|\\$]|\w_\w|;$|\b(?:noqa|eslint|pylint|nolint|type:|SPDX|Copyright|TODO|FIXME|include|"
+    r"define|ifdef|ifndef|pragma|endif)\b"
+)
+_PROSE_WORD = re.compile(r"(?<![^\s\"'(])[A-Za-z][a-z']*(?![^\s\"'.,:;!?)])")
+_FEWEST_WORDS = 3
+_TEST = re.compile(
+    r"(?:async )?(?:test|it|specify|scenario|should)(?:\.\w+)?[ (]+([\"'`])(.{3,120}?)\1|"
+    r"(?:async )?(?:def|fn|fun|void|public void|function) +test_?(\w{3,120}?)\s*\(|"
+    r"func +Test_?(\w{3,120}?)\s*\(",
+    re.IGNORECASE,
+)
+_MESSAGE = re.compile(
+    r"\b(?:raise|throw|panic|error|errorf|exception|fail|die|bail)\b.*?([\"'])(.+?)\1", re.I
+)
+_PLACEHOLDER = re.compile(r"[#$]?\{[^{}]*\}|%[-\w.]*[a-z]\b")
+_SETTING = re.compile(
+    r"(?P<head>(?:(?:const|let|var|val|final|static|private|public|export|int|long|float|"
+    r"double) +)*"
+    r"[\"']?(?P<name>[\w@][\w.@/-]*)[\"']?(?: *: *[A-Za-z][\w\[\]]*(?= *=))?)"
+    r" *(?::=|===?|=>|~=|>=|=|:| (?=v?\d+\.\d)) *(?P<value>.+)"
+)
+_NUMBER = re.compile(r"(-?\d[\d_]*(?:\.\d+)?) ?([a-zA-Z%]{0,3})")
+_VERSION = re.compile(r"[~^]?v?(\d+\.\d+[\w.+-]*)")
+_GO_TIME = re.compile(r"(\d+) ?\* ?time\.(Millisecond|Second|Minute|Hour)")
+_UNITS = {"Millisecond": "ms", "Second": "s", "Minute": "min", "Hour": "h"}
+_NAMED = re.compile(r"[\"'][^\"'`]{1,40}[\"']|true|false|null|nil|none", re.IGNORECASE)
+_LOOSE_ENDS = " \t,;{"
+_EMPTY = frozenset("end fi done esac else begin do try pass then endif return break".split())
+_TEST_FILE = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|__tests__)(?:[/_.-]|$)|Tests?\.\w+$")
+_DOCUMENT = re.compile(r"\.(?:md|markdown|rst|txt|adoc|html?|csv|tsv)$", re.IGNORECASE)
+
+
+def is_told_last(path: str) -> bool:
+    """Say whether a file is a test, which tells less of a change than what it tests.
+
+    Args:
+        path: Its path.
+
+    Returns:
+        The verdict.
+    """
+    return _TEST_FILE.search(path) is not None
+
+
+class Told(NamedTuple):
+    """What lines of one place say, each without a stop.
+
+    Attributes:
+        values: Values that change: "raise timeout from 30 to 60".
+        said: English that the new lines say, each a sentence.
+        done: What else is done, each part of a sentence.
+    """
+
+    values: list[str]
+    said: list[str]
+    done: list[str]
+
+
+def tell_run(path: str, removed: list[str], added: list[str]) -> Told:
+    """Tell lines that were removed and added in one place.
+
+    Args:
+        path: The file.
+        removed: Lines without their mark.
+        added: Lines that stand in their place.
+
+    Returns:
+        What they say; of lines of code nothing if a comment or the name of a test says it.
+    """
+    if _DOCUMENT.search(path):
+        return Told([], [], _code(removed, added))
+    said = [prose for line in added if (prose := _comment(line)) and line not in removed]
+    old = [line for line in removed if not _comment(line)]
+    new = [line for line in added if not _comment(line)]
+    old, new, values = _changed_values(old, new)
+    if tests := [f"test that {name}" for line in new if (name := _test(line))]:
+        return Told(values, said, tests)
+    if any(order_of(prose) for prose in said) and not old:
+        return Told(values, said, [])
+    messages = [message for line in new if (message := _message(line))]
+    return Told(values, said + messages, _code(old, new))
+
+
+def _comment(line: str) -> str:
+    found = _COMMENT.fullmatch(line)
+    return _prose(found[1]) if found else ""
+
+
+def _prose(text: str) -> str:
+    """Return a text with a capital and no stop if it is English of a few words, else nothing."""
+    words = text.split()
+    if len(words) < _FEWEST_WORDS or _NO_PROSE.search(text):
+        return ""
+    if len(_PROSE_WORD.findall(text)) * 4 < len(words) * 3:
+        return ""
+    return text[0].upper() + text[1:].rstrip(" .,;")
+
+
+def _test(line: str) -> str:
+    """What a test is called, as words."""
+    found = _TEST.match(line)
+    if found is None:
+        return ""
+    name = found[2] or re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", found[3] or found[4]).lower()
+    name = name.strip(" .")
+    return name if len(name.split()) >= _FEWEST_WORDS else ""
+
+
+def _message(line: str) -> str:
+    found = _MESSAGE.search(line)
+    if found is None:
+        return ""
+    return _prose(" ".join(_PLACEHOLDER.sub("", found[2]).split()))
+
+
+def _changed_values(old: list[str], new: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Lines that are no changed value, and those that are, told."""
+    settings = {}
+    for line in old:
+        if found := _SETTING.fullmatch(line.rstrip(_LOOSE_ENDS)):
+            settings[found["head"]] = (line, found["value"])
+    told = []
+    kept = list(new)
+    for line in new:
+        found = _SETTING.fullmatch(line.rstrip(_LOOSE_ENDS))
+        before = settings.get(found["head"]) if found else None
+        if found is None or before is None or before[0] not in old:
+            continue
+        change = _change(found["name"], before[1], found["value"])
+        if change:
+            told.append(change)
+            old = [other for other in old if other != before[0]]
+            kept.remove(line)
+    return old, kept, told
+
+
+def _change(name: str, old: str, new: str) -> str:
+    """Tell how a value changes; ``""`` for what is no plain value."""
+    shown = name if name.isalpha() else f"`{name}`"
+    old, new = (_GO_TIME.sub(_in_units, value) for value in (old, new))
+    was, now = (_VERSION.fullmatch(value.strip("\"'")) for value in (old, new))
+    is_version = was and now and (was[1].count(".") > 1 or not _NUMBER.fullmatch(old))
+    if was and now and is_version:
+        return f"update {shown} from {was[1]} to {now[1]}"
+    first, second = _NUMBER.fullmatch(old), _NUMBER.fullmatch(new)
+    if first and second:
+        one, two = (float(found[1].replace("_", "")) for found in (first, second))
+        is_like = first[2] == second[2] or not (one and two)
+        verb = ("raise" if two > one else "lower") if is_like and one != two else "change"
+        return f"{verb} {shown} from {old} to {new}"
+    if (first or _NAMED.fullmatch(old)) and (second or _NAMED.fullmatch(new)):
+        return f"change {shown} from {old} to {new}"
+    return ""
+
+
+def _in_units(found: re.Match[str]) -> str:
+    return f"{found[1]} {_UNITS[found[2]]}"
+
+
+def _code(old: list[str], new: list[str]) -> list[str]:
+    """Tell lines of code, without the marks at their ends."""
+    told = []
+    pairs = zip_longest(*([_shown(line) for line in lines] for lines in (old, new)), fillvalue="")
+    for one, two in pairs:
+        if one and two:
+            told.append(f"use `{two}` instead of `{one}`")  # cut behind it, it is still true
+        elif one or two:
+            told.append(f"remove `{one}`" if one else f"add `{two}`")
+    return told
+
+
+def _shown(line: str) -> str:
+    line = line.rstrip(_LOOSE_ENDS)
+    return line if has_words(line) and line.lower() not in _EMPTY else ""
