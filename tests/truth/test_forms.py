@@ -1,4 +1,4 @@
-"""What a summary copies without a piece that it needs."""
+"""What a summary copies without a piece that it needs, and what it takes back the wrong way."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ BROKEN = [
     # subjects without their heads
     ("Turnover in the second half was 30 million euros.", "Second half was 30 million euros"),
     ("Plantly for Android 4.1: water your herbs on time.", "Android 4.1: water your herbs"),
+    # an order that runs into a statement
+    ("The upload does not end when the disk is full.", "Fix upload does not end on full disk"),
+    ("Guests are asked for a code.", "Remove guests are asked for code"),
 ]
 SOUND = [
     ("The spa is looking for a skilled glass blower.", "Spa looks for skilled glass blower"),
@@ -43,6 +46,10 @@ SOUND = [
     ("Norrland Steel grew. Steel is dear.", "City buys Steel"),
     ("Dozens of hikers were lost in fog.", "Hikers were lost in fog"),
     ("Turnover in the second half was 30 million.", "Turnover was 30 million"),
+    ("The upload does not end when the disk is full.", "Fix upload that does not end"),
+    ("The upload does not end when the disk is full.", "Ensure upload does not end early"),
+    ("Mark Larsen is the new mayor of Odda.", "Mark Larsen is new mayor"),
+    ("Read_from_disk of the tool reads to_the_end. It is read daily.", "Read from_disk tool"),
     ("Life in Lund is calm. Lund is small.", "Lund is small"),
 ]
 
@@ -59,6 +66,39 @@ def test_what_lacks_a_piece_is_found_and_loses(source: str, summary: str) -> Non
 @pytest.mark.parametrize(("source", "summary"), SOUND)
 def test_what_lacks_nothing_is_not_found(source: str, summary: str) -> None:
     assert support(source, summary).broken == ()
+
+
+TAKEN_BACK = (
+    "This reverts commit 77ab01.\n\nMoving the mail queue to the new broker lost letters. Go "
+    "back to plain files until that is understood."
+)
+
+
+@pytest.mark.parametrize(
+    "summary", ["Revert mail queue to the new broker", "Move mail queue to the new broker"]
+)
+def test_what_is_taken_back_is_not_what_is_gone_back_to(summary: str) -> None:
+    verdict = support(TAKEN_BACK, summary)
+    assert verdict.turned
+    assert not verdict.supported
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Revert mail queue to plain files",
+        'Revert "Move mail queue to the new broker"',
+        "Go back to plain files",
+        "Mail queue back to plain files",
+    ],
+)
+def test_what_is_gone_back_to_is_supported(summary: str) -> None:
+    assert not support(TAKEN_BACK, summary).turned
+
+
+def test_a_change_that_is_ordered_is_no_return() -> None:
+    source = "Revert the lock. Move the queue to the new broker, which needs none."
+    assert not support(source, "Move queue to the new broker").turned
 
 
 def test_a_broken_form_alone_does_not_make_a_summary_untrue() -> None:

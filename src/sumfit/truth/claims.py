@@ -21,6 +21,7 @@ __all__ = [
     "lost_doubts",
     "places_of",
     "swapped_roles",
+    "turned_back",
     "turned_directions",
 ]
 
@@ -52,6 +53,11 @@ _DOWN = frozenset(
 )
 _WIN = frozenset(map(stem, "win beat defeat victory triumph".split()))
 _LOSE = frozenset(map(stem, "lose defeat loss beat".split()))
+_BACK = frozenset(map(stem, "revert undo restore return back rollback".split()))
+_CHANGE = frozenset(
+    map(stem, "switch move migrate change convert upgrade port replace swap".split())
+)
+_BEGINNING = 3  # words in which a text says that it takes something back
 _UNLIKE = (("un", 4), ("non", 4))
 
 
@@ -278,6 +284,45 @@ def turned_directions(summary: Reading, source: Reading) -> tuple[str, ...]:
                 if root in only and root not in known
             ]
     return tuple(found)
+
+
+def turned_back(summary: Reading, source: Reading) -> tuple[str, ...]:
+    """List where a summary has what was changed and what it goes back to the other way round.
+
+    Such as "Revert the store to clusters", or "Switch the store to clusters", where the source says
+    that it reverts a commit, and that switching to clusters went wrong.
+
+    Args:
+        summary: The summary.
+        source: The source.
+
+    Returns:
+        The verb, with what it is to go back to.
+    """
+    goes_back = not _BACK.isdisjoint(summary.stems[:_BEGINNING])
+    if not len(summary) or _BACK.isdisjoint(source.stems):
+        return ()
+    if not goes_back:
+        begins_back = not _BACK.isdisjoint(source.stems[:_BEGINNING])
+        is_order = summary.folded[0] not in source.folded and summary.stems[0] in source.stems
+        told = begins_back and is_order and summary.stems[0] in _CHANGE
+        return (summary.words[0],) if told and _BACK.isdisjoint(summary.stems) else ()
+    if "to" not in summary.folded or not _CHANGE.isdisjoint(summary.stems):
+        return ()
+    place = len(summary) - 1 - summary.folded[::-1].index("to")
+    end = summary.folded[place : place + 2]
+    theirs = [i for i in range(len(source) - 1) if source.folded[i : i + 2] == end]
+    if not theirs or not all(_is_changed_to(source, i) for i in theirs):
+        return ()
+    return (f"{summary.words[0]} {' '.join(summary.words[place : place + 2])}",)
+
+
+def _is_changed_to(source: Reading, place: int) -> bool:
+    """Whether a change, no return, leads to what stands behind a "to"."""
+    first = max(0, place - _REACH)
+    same = [i for i in range(first, place) if source.sentence[i] == source.sentence[place]]
+    stems = {source.stems[i] for i in same}
+    return not _CHANGE.isdisjoint(stems) and _BACK.isdisjoint(stems)
 
 
 def glued_words(summary: Reading, source: Reading, places: Places) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 Owns `broken_forms`: words that are clipped ("experience chef" for "an experienced chef"), a small
 word left out of a copied run ("a litre water"), a range without its end ("between junction 6"), an
-organisation without its name ("ferries from Marine"), and a line that begins in the middle of its
-subject ("Third quarter was $8 million" for "Revenue for the third quarter was"). What is found is
+organisation without its name ("ferries from Marine"), a line that begins in the middle of its
+subject ("Third quarter was $8 million" for "Revenue for the third quarter was"), and an order that
+runs into a statement ("Fix upload does not end"). What is found is
 bad English more often than a false statement; a rule stands here only if readers would rarely
 print the lines that it finds.
 """
@@ -49,6 +50,15 @@ _ORGANISATIONS = frozenset(
     "resources services software solutions steel systems technologies technology telecom union "
     "university water works".split()
 )
+_TAKES_CLAUSE = frozenset(
+    "let make ensure check verify assert expect say show teach report mention document remember "
+    "assume test see note tell help think know prevent stop detect find only".split()
+)
+"""Orders behind which a statement may stand: "Check the cache is warm"."""
+_SUBORDINATES = frozenset(
+    "that if when whether what which who whom whose where how why because since as while until "
+    "unless and or".split()
+)
 _DAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may "
     "june july august september october november december today tomorrow".split()
@@ -56,6 +66,7 @@ _DAYS = frozenset(
 _JOINS = frozenset(("and", "or", "but"))
 _RANGE = {"between": "and", "from": "to"}
 _LONGEST_FIRST = {"between": 12, "from": 5}  # words from the beginning of a range to its second end
+_LONGEST_SUBJECT = 4  # words behind an order, its verb not among them
 _SHORTEST = 3  # words of a line whose subject is looked at
 
 
@@ -103,11 +114,12 @@ def form_facts(source: Reading) -> FormFacts:
     )
 
 
-def broken_forms(summary: Reading, source: Reading, facts: FormFacts) -> tuple[str, ...]:
+def broken_forms(summary: Reading, text: str, source: Reading, facts: FormFacts) -> tuple[str, ...]:
     """List what a summary copies without a piece that it needs.
 
     Args:
         summary: The summary.
+        text: The same as it was given.
         source: The source.
         facts: What it may copy in part.
 
@@ -129,7 +141,8 @@ def broken_forms(summary: Reading, source: Reading, facts: FormFacts) -> tuple[s
         if word in facts.nameless and _stands_alone(summary, place):
             found.append(summary.words[place])
     found.extend(_headless(summary, source, facts))
-    return tuple(found)
+    found.extend(_ordered_statement(summary, facts))
+    return tuple(pair for pair in found if pair in text)  # no parts of "read_from_disk"
 
 
 def _next(reading: Reading, place: int) -> str:
@@ -248,3 +261,19 @@ def _run(summary: Reading, first: int, source: Reading, place: int) -> bool:
         if summary.after[here] == ":" and source.after[there] == ":":
             return True
     return False
+
+
+def _ordered_statement(summary: Reading, facts: FormFacts) -> Iterator[str]:
+    """Yield subject and verb of a statement behind an order: "Fix **upload does** not end"."""
+    order = order_of(summary.words[0]) if len(summary) > _SHORTEST else ""
+    is_copied = (order, _next(summary, 0)) in facts.neighbours  # "Record layer will", no order
+    if not order or is_copied or order in _TAKES_CLAUSE:
+        return
+    for place in range(1, min(len(summary) - 2, 1 + _LONGEST_SUBJECT)):
+        word, verb = summary.folded[place], _next(summary, place)
+        if word in _SUBORDINATES:
+            return
+        is_verb = verb in _FINITE and verb != "do" and _next(summary, place + 1)
+        if is_verb and summary.is_content[place] and (word, verb) in facts.neighbours:
+            yield f"{summary.words[place]} {summary.words[place + 1]}"
+            return

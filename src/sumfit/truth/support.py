@@ -18,6 +18,7 @@ from sumfit.truth.claims import (
     lost_doubts,
     places_of,
     swapped_roles,
+    turned_back,
     turned_directions,
 )
 from sumfit.truth.forms import FormFacts, broken_forms, form_facts
@@ -81,7 +82,8 @@ class Support:
             of a few only, and the summary without.
         swapped_roles: Verbs and comparisons around which who and whom are swapped.
         wrong_speakers: Who says something in the summary, though another one does in the source.
-        turned: Words of the direction opposite to the source's: "rises" for "fell".
+        turned: Words of the direction opposite to the source's: "rises" for "fell", and "revert to"
+            what the source goes back from.
         broken: What is copied without a piece that it needs: "a litre water", "between junction 6";
             bad English more often than untrue.
         glued: Neighbours that no sentence of the source has together; a hint, not a verdict.
@@ -246,8 +248,8 @@ def _compare(source: _Source, text: str) -> Support:
         lost_limits=lost_limits(summary, given, source.limits, source.places),
         swapped_roles=swapped_roles(summary, given, places, source.places),
         wrong_speakers=wrong_speakers(summary, source.speech),
-        turned=turned_directions(summary, given),
-        broken=broken_forms(summary, given, source.forms),
+        turned=(*turned_directions(summary, given), *turned_back(summary, given)),
+        broken=broken_forms(summary, text, given, source.forms),
         glued=glued_words(summary, given, source.places),
         new_words=_new_words(summary, source, frozenset(names)),
     )
