@@ -27,6 +27,12 @@ BROKEN = [
     # subjects without their heads
     ("Turnover in the second half was 30 million euros.", "Second half was 30 million euros"),
     ("Plantly for Android 4.1: water your herbs on time.", "Android 4.1: water your herbs"),
+    ("When a guest changed their name the list broke.", "Fix guest changed name in the list"),
+    # "to" in the place of a verb
+    ("Sales in spring were 40 million crowns.", "Spring sales to 40 million crowns"),
+    ("Sales in spring were $40 million.", "Spring sales to $40 million"),
+    # versions given to the system
+    ("Plantly for Android 4.1 is out. It waters your herbs.", "Android 4.1 waters your herbs"),
     # an order that runs into a statement
     ("The upload does not end when the disk is full.", "Fix upload does not end on full disk"),
     ("Guests are asked for a code.", "Remove guests are asked for code"),
@@ -50,6 +56,11 @@ SOUND = [
     ("The upload does not end when the disk is full.", "Ensure upload does not end early"),
     ("Mark Larsen is the new mayor of Odda.", "Mark Larsen is new mayor"),
     ("Read_from_disk of the tool reads to_the_end. It is read daily.", "Read from_disk tool"),
+    ("Plantly for Android 4.1 is out.", "Plantly for Android 4.1 out"),
+    ("We made an app for Android 4.1.", "Android 4.1 app made"),
+    ("Android 4.1 is out. Plantly for Android 4.1 is not.", "Android 4.1 is out"),
+    ("Sales were 40 million and rise to 40 million.", "Sales to 40 million"),
+    ("The list keeps the names guests entered for us.", "Fix names guests entered in list"),
     ("Life in Lund is calm. Lund is small.", "Lund is small"),
 ]
 

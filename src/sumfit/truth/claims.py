@@ -299,14 +299,14 @@ def turned_back(summary: Reading, source: Reading) -> tuple[str, ...]:
     Returns:
         The verb, with what it is to go back to.
     """
-    goes_back = not _BACK.isdisjoint(summary.stems[:_BEGINNING])
-    if not len(summary) or _BACK.isdisjoint(source.stems):
-        return ()
-    if not goes_back:
+    if _CHANGE.issuperset(summary.stems[:1]):
         begins_back = not _BACK.isdisjoint(source.stems[:_BEGINNING])
+        if not begins_back or not _BACK.isdisjoint(summary.stems) or not len(summary):
+            return ()
         is_order = summary.folded[0] not in source.folded and summary.stems[0] in source.stems
-        told = begins_back and is_order and summary.stems[0] in _CHANGE
-        return (summary.words[0],) if told and _BACK.isdisjoint(summary.stems) else ()
+        return (summary.words[0],) if is_order else ()
+    if _BACK.isdisjoint(summary.stems[:_BEGINNING]) or _BACK.isdisjoint(source.stems):
+        return ()
     if "to" not in summary.folded or not _CHANGE.isdisjoint(summary.stems):
         return ()
     place = len(summary) - 1 - summary.folded[::-1].index("to")

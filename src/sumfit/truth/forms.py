@@ -11,15 +11,14 @@ print the lines that it finds.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.orders import order_of
+from sumfit.truth.claims import Places
 from sumfit.truth.reading import Reading
 
-__all__ = ["FormFacts", "broken_forms", "form_facts"]
+__all__ = ["broken_forms"]
 
 _ARTICLES = frozenset(
     "a an the his her its their our my your this these those another some any".split()
@@ -37,6 +36,8 @@ _FINITE = frozenset(
     "is are was were has have had will would can could may might must shall should do does "
     "did".split()
 )
+_NO_MARKS = frozenset(("", "$", "£", "€", "¥", "₹"))
+_BE = ("is", "are", "was", "were")
 _QUANTITIES = frozenset(
     "number numbers lot lots dozens hundreds thousands millions majority most many some few all "
     "half one two three each none any both several part parts percent per cent group series range "
@@ -67,61 +68,18 @@ _JOINS = frozenset(("and", "or", "but"))
 _RANGE = {"between": "and", "from": "to"}
 _LONGEST_FIRST = {"between": 12, "from": 5}  # words from the beginning of a range to its second end
 _LONGEST_SUBJECT = 4  # words behind an order, its verb not among them
+_LEAST_BEFORE_SYSTEM = 2  # words: a name and "for"
 _SHORTEST = 3  # words of a line whose subject is looked at
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FormFacts:
-    """What a source has that a summary may copy in part.
-
-    Attributes:
-        neighbours: Pairs of words side by side.
-        gaps: Pairs with the one needed word that always stands between them.
-        clipped: Beginnings of words with the word behind these, and the whole word.
-        ranges: "between" and "from" with the word behind, of ranges with a second end.
-        places: Places of each word.
-        nameless: Words for organisations that stand only at the end of a name.
-    """
-
-    neighbours: frozenset[tuple[str, str]]
-    gaps: Mapping[tuple[str, str], str]
-    clipped: Mapping[tuple[str, str], str]
-    ranges: frozenset[tuple[str, str]]
-    places: Mapping[str, list[int]]
-    nameless: frozenset[str]
-
-
-def form_facts(source: Reading) -> FormFacts:
-    """Collect what a summary may copy in part.
-
-    Args:
-        source: The source.
-
-    Returns:
-        Its pairs, ranges and places.
-    """
-    folded = source.folded
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(folded):
-        places.setdefault(word, []).append(place)
-    return FormFacts(
-        frozenset(itertools.pairwise(folded)),
-        _gaps(source),
-        dict(_clipped(source)),
-        frozenset(_ranges(source)),
-        places,
-        frozenset(_nameless(source, places)),
-    )
-
-
-def broken_forms(summary: Reading, text: str, source: Reading, facts: FormFacts) -> tuple[str, ...]:
+def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -> tuple[str, ...]:
     """List what a summary copies without a piece that it needs.
 
     Args:
         summary: The summary.
         text: The same as it was given.
         source: The source.
-        facts: What it may copy in part.
+        places: Places of the source's words.
 
     Returns:
         The words as the summary has them.
@@ -129,46 +87,62 @@ def broken_forms(summary: Reading, text: str, source: Reading, facts: FormFacts)
     found = []
     for place, word in enumerate(summary.folded):
         behind = _next(summary, place)
-        pair = (word, behind)
-        if not behind:
-            if word == "between":
-                found.append(word)
-        elif pair in facts.gaps or (pair in facts.clipped and word not in facts.places):
-            if place or order_of(word) != word:
-                found.append(f"{summary.words[place]} {summary.words[place + 1]}")
-        elif pair in facts.ranges and _RANGE[word] not in summary.folded[place + 1 :]:
+        if not behind and word == "between":
+            found.append(word)
+        elif behind and _is_broken(summary, place, source, places):
             found.append(f"{summary.words[place]} {summary.words[place + 1]}")
-        if word in facts.nameless and _stands_alone(summary, place):
-            found.append(summary.words[place])
-    found.extend(_headless(summary, source, facts))
-    found.extend(_ordered_statement(summary, facts))
-    return tuple(pair for pair in found if pair in text)  # no parts of "read_from_disk"
+        if word in _ORGANISATIONS and _stands_alone(summary, place):
+            if word in places and all(_ends_name(source, i) for i in places[word]):
+                found.append(summary.words[place])
+    for rule in (_headless, _ordered_statement, _version_of_another):
+        found.extend(rule(summary, source, places))
+    return tuple(words for words in found if not _is_joined(words, text))
+
+
+def _is_broken(summary: Reading, place: int, source: Reading, places: Places) -> bool:
+    """Whether a word and the one behind it are no pair of the source but pieces of one."""
+    word, behind = summary.folded[place], summary.folded[place + 1]
+    if word in _RANGE:
+        ends = _RANGE[word] in summary.folded[place + 1 :]
+        return not ends and any(_is_range(source, i, behind) for i in places.get(word, ()))
+    if behind not in places:
+        return False
+    theirs = places.get(word, [])
+    if _are_neighbours(source, theirs, behind):
+        return False
+    if word == "to" and all(i and source.folded[i - 1] in _BE for i in places[behind]):
+        return True
+    if not theirs:
+        is_order = not place and order_of(word) == word
+        return not is_order and any(_is_clipped(source, i, word) for i in places[behind])
+    return _is_gap(source, theirs, behind)
+
+
+def _is_joined(words: str, text: str) -> bool:
+    """Whether words are parts of one: of "read_from_disk", "hard-coded"."""
+    return " " in words and any(words.replace(" ", mark) in text for mark in "_-")
 
 
 def _next(reading: Reading, place: int) -> str:
-    """The word right behind another one, ``""`` if a mark or nothing is there."""
+    """The word right behind another one, ``""`` if nothing is there or a mark but a currency's."""
     after = place + 1
-    if after >= len(reading) or reading.after[place] or reading.before[after]:
+    if after >= len(reading) or not {reading.after[place], reading.before[after]} <= _NO_MARKS:
         return ""
     return reading.folded[after]
 
 
-def _gaps(source: Reading) -> dict[tuple[str, str], str]:
-    folded, clause = source.folded, source.clause
-    gaps: dict[tuple[str, str], str] = {}
-    for place in range(len(source) - 2):
-        pair = (folded[place], folded[place + 2])
-        if folded[place + 1] not in _NEEDED or clause[place] != clause[place + 2]:
-            continue
-        if pair[1] not in _DAYS and _needs_more(source, place):
-            gaps[pair] = folded[place + 1]
-    for place in range(len(source) - 2):  # what may be left out, or is not there, elsewhere
-        pair = (folded[place], folded[place + 2])
-        if pair in gaps and gaps[pair] != folded[place + 1]:
-            del gaps[pair]
-    for pair in itertools.pairwise(folded):
-        gaps.pop(pair, None)
-    return gaps
+def _are_neighbours(source: Reading, theirs: list[int], behind: str) -> bool:
+    return any(source.folded[place + 1 : place + 2] == [behind] for place in theirs)
+
+
+def _is_gap(source: Reading, theirs: list[int], behind: str) -> bool:
+    """Whether one needed word always stands between a word and another one."""
+    between = set()
+    for place in theirs:
+        if source.folded[place + 2 : place + 3] == [behind]:
+            is_one = source.clause[place] == source.clause[place + 2]
+            between.add(source.folded[place + 1] if is_one and _needs_more(source, place) else "")
+    return len(between) == 1 and not between.isdisjoint(_NEEDED) and behind not in _DAYS
 
 
 def _needs_more(source: Reading, place: int) -> bool:
@@ -179,36 +153,29 @@ def _needs_more(source: Reading, place: int) -> bool:
     return not (place and source.is_number[place - 1])
 
 
-def _clipped(source: Reading) -> Iterator[tuple[tuple[str, str], str]]:
-    for place in range(len(source) - 1):
-        word = source.folded[place]
-        if not source.is_content[place] or not _next(source, place):
-            continue
-        before = source.folded[place - 1] if place else ""
-        is_attribute = before in _ARTICLES or before in _PREPOSITIONS
-        endings = _CLIPPED + (_CLIPPED_BEHIND_ARTICLE if is_attribute else ())
-        for ending in endings:
-            if word.endswith(ending) and len(word) - len(ending) >= _LEAST_CLIPPED:
-                yield (word[: len(word) - len(ending)], source.folded[place + 1]), word
+def _is_clipped(source: Reading, behind: int, word: str) -> bool:
+    """Whether a word is clipped from the one before a place."""
+    place = behind - 1
+    if place < 0 or not source.folded[place].startswith(word) or len(word) < _LEAST_CLIPPED:
+        return False
+    if not source.is_content[place] or not _next(source, place):
+        return False
+    ending = source.folded[place][len(word) :]
+    before = source.folded[place - 1] if place else ""
+    is_attribute = before in _ARTICLES or before in _PREPOSITIONS
+    return ending in _CLIPPED or (is_attribute and ending in _CLIPPED_BEHIND_ARTICLE)
 
 
-def _ranges(source: Reading) -> Iterator[tuple[str, str]]:
-    for place, word in enumerate(source.folded[:-1]):
-        second = _RANGE.get(word)
-        if second is None or source.folded[place + 1] in _DAYS:
-            continue
-        behind = source.folded[place + 2 : place + 2 + _LONGEST_FIRST[word]]
-        if second in behind:
-            end = place + 2 + behind.index(second)
-            parts = source.sentence if word == "between" else source.clause
-            if parts[end] == parts[place]:
-                yield word, source.folded[place + 1]
-
-
-def _nameless(source: Reading, places: Mapping[str, list[int]]) -> Iterator[str]:
-    for word in _ORGANISATIONS & places.keys():
-        if all(_ends_name(source, place) for place in places[word]):
-            yield word
+def _is_range(source: Reading, place: int, first: str) -> bool:
+    """Whether a range with a second end begins at a place."""
+    word = source.folded[place]
+    if source.folded[place + 1 : place + 2] != [first] or first in _DAYS:
+        return False
+    behind = source.folded[place + 2 : place + 2 + _LONGEST_FIRST[word]]
+    if _RANGE[word] not in behind:
+        return False
+    parts = source.sentence if word == "between" else source.clause
+    return parts[place + 2 + behind.index(_RANGE[word])] == parts[place]
 
 
 def _ends_name(source: Reading, place: int) -> bool:
@@ -228,17 +195,17 @@ def _stands_alone(summary: Reading, place: int) -> bool:
     return not before[:1].isupper() and not behind[:1].isupper()
 
 
-def _headless(summary: Reading, source: Reading, facts: FormFacts) -> Iterator[str]:
+def _headless(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
     """Yield the beginning of a line that is only the end of its subject in the source."""
     first = 0
     while first < len(summary) and summary.folded[first] in _ARTICLES:
         first += 1
     if len(summary) - first < _SHORTEST or summary.folded[first] in FUNCTION_WORDS:
         return
-    places = facts.places.get(summary.folded[first], [])
+    theirs = places.get(summary.folded[first], [])
     second = summary.folded[first + 1]
-    alike = [place for place in places if source.folded[place + 1 : place + 2] == [second]]
-    if places and all(_run(summary, first, source, place) for place in alike or places):
+    alike = [place for place in theirs if source.folded[place + 1 : place + 2] == [second]]
+    if theirs and all(_run(summary, first, source, place) for place in alike or theirs):
         yield " ".join(summary.words[first : first + 2])
 
 
@@ -263,17 +230,45 @@ def _run(summary: Reading, first: int, source: Reading, place: int) -> bool:
     return False
 
 
-def _ordered_statement(summary: Reading, facts: FormFacts) -> Iterator[str]:
+def _ordered_statement(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
     """Yield subject and verb of a statement behind an order: "Fix **upload does** not end"."""
     order = order_of(summary.words[0]) if len(summary) > _SHORTEST else ""
-    is_copied = (order, _next(summary, 0)) in facts.neighbours  # "Record layer will", no order
-    if not order or is_copied or order in _TAKES_CLAUSE:
+    if not order or order in _TAKES_CLAUSE:
         return
+    if _are_neighbours(source, places.get(order, []), summary.folded[1]):
+        return  # "Record layer will ..." is no order
     for place in range(1, min(len(summary) - 2, 1 + _LONGEST_SUBJECT)):
         word, verb = summary.folded[place], _next(summary, place)
         if word in _SUBORDINATES:
             return
-        is_verb = verb in _FINITE and verb != "do" and _next(summary, place + 1)
-        if is_verb and summary.is_content[place] and (word, verb) in facts.neighbours:
+        theirs = places.get(word, []) if summary.is_content[place] and verb else []
+        theirs = [i for i in theirs if source.folded[i + 1 : i + 2] == [verb]]
+        is_finite = (verb in _FINITE and verb != "do") or _has_object(source, theirs, verb)
+        if theirs and is_finite and _next(summary, place + 1):
             yield f"{summary.words[place]} {summary.words[place + 1]}"
             return
+
+
+def _has_object(source: Reading, subjects: list[int], verb: str) -> bool:
+    """Whether a past verb has an object behind each subject: "changed **their** name"."""
+    return verb.endswith("ed") and all(_next(source, i + 1) in _ARTICLES for i in subjects)
+
+
+def _version_of_another(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
+    """Yield a system with the version of what runs on it: "iOS 8.3" of "Plantly for iOS 8.3"."""
+    behind = _next(summary, 0) if len(summary) else ""
+    if "." not in behind or not summary.is_number[1]:
+        return
+    theirs = places.get(summary.folded[0], [])
+    theirs = [place for place in theirs if source.folded[place + 1 : place + 2] == [behind]]
+    if theirs and all(_is_system(source, place, summary.folded) for place in theirs):
+        yield f"{summary.words[0]} {summary.words[1]}"
+
+
+def _is_system(source: Reading, place: int, told: list[str]) -> bool:
+    """Whether a name that is not told stands before "for" or "on" and the one at a place."""
+    if place < _LEAST_BEFORE_SYSTEM or source.folded[place - 1] not in ("for", "on"):
+        return False
+    owner = source.words[place - 2]
+    is_one = source.clause[place - 2] == source.clause[place] and not owner.islower()
+    return is_one and source.folded[place - 2] not in told

@@ -21,7 +21,7 @@ from sumfit.truth.claims import (
     turned_back,
     turned_directions,
 )
-from sumfit.truth.forms import FormFacts, broken_forms, form_facts
+from sumfit.truth.forms import broken_forms
 from sumfit.truth.joints import Joints
 from sumfit.truth.limits import Limit, limits_of, lost_limits
 from sumfit.truth.names import NameFacts, is_ordinary, mixed_names, name_facts, new_names
@@ -174,8 +174,11 @@ class _Source:
         return places_of(self.reading)
 
     @cached_property
-    def forms(self) -> FormFacts:
-        return form_facts(self.reading)
+    def word_places(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, word in enumerate(self.reading.folded):
+            places.setdefault(word, []).append(place)
+        return places
 
     @cached_property
     def families(self) -> frozenset[str]:
@@ -249,7 +252,7 @@ def _compare(source: _Source, text: str) -> Support:
         swapped_roles=swapped_roles(summary, given, places, source.places),
         wrong_speakers=wrong_speakers(summary, source.speech),
         turned=(*turned_directions(summary, given), *turned_back(summary, given)),
-        broken=broken_forms(summary, text, given, source.forms),
+        broken=broken_forms(summary, text, given, source.word_places),
         glued=glued_words(summary, given, source.places),
         new_words=_new_words(summary, source, frozenset(names)),
     )
