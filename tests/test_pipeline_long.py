@@ -63,3 +63,31 @@ def test_a_text_of_one_endless_word_is_read_from_its_beginning(fit: Summarizer) 
 def test_how_to_read_long_texts_is_checked() -> None:
     with pytest.raises(ConfigError, match="long must be one of 'select', 'lead', was 'tail'"):
         Options(long="tail")
+
+
+CHAT = (
+    "Ina: is anybody still using the old wiki server?\nTom: not us, we moved to the new one in May."
+    "\nIna: ok, then let's close the old wiki server at the end of June.\nTom: great, thanks"
+)
+
+
+def test_what_a_short_talk_settles_is_read(fit: Summarizer) -> None:
+    assert read_of(fit, CHAT) == "Close the old wiki server at the end of June."
+    summary = fit(CHAT, max_chars=60)
+    assert summary.source_selected is not None
+    assert summary.source_selected.n_sentences < summary.source_selected.of_sentences
+    assert summary.source_truncated
+    lead = fit(CHAT, max_chars=60, long="lead")
+    assert (lead.source_selected, lead.source_truncated) == (None, False)
+
+
+def test_a_short_talk_that_fits_is_returned_whole(fit: Summarizer) -> None:
+    whole = fit(CHAT, max_chars=400)
+    assert (whole.origin, whole.source_selected) == ("source", None)
+    assert "not us" in whole.text
+
+
+def test_required_phrases_may_come_from_all_of_a_short_talk(fit: Summarizer) -> None:
+    summary = fit(CHAT, max_chars=80, required=["moved"])
+    assert "moved" in summary.text
+    assert summary.source_selected is None

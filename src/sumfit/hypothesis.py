@@ -107,10 +107,10 @@ class NBest(Sequence[Hypothesis]):
 
 @dataclass(frozen=True, slots=True)
 class SourceSelection:
-    """How much of a long source the model read, where its sentences were chosen.
+    """How much of a source the model read, where its sentences were chosen.
 
     Attributes:
-        n_sentences: Sentences read, in their order.
+        n_sentences: Sentences read.
         of_sentences: Sentences of the source, or of so much of it as was looked at.
         n_chars: Characters read.
         of_chars: Characters of that, at most 200,000.
@@ -161,9 +161,10 @@ class Summary(_Pictured):
         complete: The text ends as a sentence or headline should: no dangling function word, no
             open bracket or quotation mark.
         source_truncated: The model did not see all of the source.
-        source_selected: How much of the source the model read, where it is too long and its
-            most important sentences were chosen (``long="select"``); ``None`` where the model
-            read all, or the beginning.
+        source_selected: How much of the source the model read, where its most important
+            sentences were chosen (``long="select"``): of one that is too long, and of a short
+            talk, complaint, incident or the like; ``None`` where the model read all in its
+            order, or the beginning.
         language: Language of the source, a code of ISO 639-1 such as ``"en"``; ``None`` where it
             cannot be told, as of a short text. The model writes the languages that its
             configuration names, whatever the source.

@@ -68,3 +68,15 @@ def test_time_stamps_and_speakers_are_not_content(transcript: str, text: str) ->
 )
 def test_what_is_no_transcript_stays(text: str) -> None:
     assert clean(text).text is text
+
+
+def test_names_in_small_letters_are_left_out_of_a_stamped_chat() -> None:
+    chat = "[10:02] dana: why is the site down?\n[10:03] luis: i moved the database"
+    assert clean(chat).text == "why is the site down?\ni moved the database"
+    log = "10:02:01 sshd: session opened\n10:02:03 cron: job started"
+    assert "sshd: session opened" in clean(log).text
+
+
+def test_a_name_after_an_hour_is_no_half_of_the_day() -> None:
+    log = "09:02 Amina restarts the server.\n09:11 pm2 reports it up.\n09:15 UTC All is well."
+    assert clean(log).text == "Amina restarts the server.\npm2 reports it up.\nAll is well."

@@ -124,8 +124,8 @@ def test_notes_go_to_stderr(sumfit: Sumfit, texts: tuple[str, ...]) -> None:
     assert cut.err == "note: no summary fits, so this is a cut of the source\n"
     long = sumfit(" ".join(texts), "--max-chars", "40")
     assert long.err == (
-        "note: the text is longer than the model reads; its 5 most important sentences of 6 were "
-        "read\n"
+        "note: the model read the 5 most important sentences of 6 (--long lead reads from the "
+        "beginning)\n"
     )
     lead = sumfit(" ".join(texts), "--max-chars", "40", "--long", "lead")
     assert lead.err == "note: the text is longer than the model reads; its end was not seen\n"

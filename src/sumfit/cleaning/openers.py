@@ -25,7 +25,8 @@ _GREETING = re.compile(
     rf"Neighbou?rs|Colleagues)(?:[,!]\s+|[ \t]*\n\s*)|"
     rf"{_HAIL},? (?:{_TITLED}|{_NAME}){_MARK}{_APPOSITION}"
     rf"|(?i:dear) (?:{_TITLED}|(?i:{_ALL}|customer|guest|member|sir or madam|user|parent|reader|"
-    rf"friend|applicant|tenant|student)s?){_MARK}|(?i:dear) {_NAME}[,:]?[ \t]*\n\s*)"
+    rf"friend|applicant|tenant|student)s?){_MARK}|(?i:dear) {_NAME}[,:]?[ \t]*\n\s*"
+    rf"|(?i:to whom it may concern)[,:.]?[ \t]*\n\s*)"
 )
 _KIND = (
     r"(?:status|summary|updates?|news|announcements?|notice|overview|introduction|intro|newsletter|"

@@ -135,8 +135,8 @@ def _notes(summary: Summary) -> Iterator[str]:
     elif summary.source_selected is not None:
         read = summary.source_selected
         yield (
-            f"the text is longer than the model reads; its {read.n_sentences} most important "
-            f"sentences of {read.of_sentences} were read"
+            f"the model read the {read.n_sentences} most important sentences of "
+            f"{read.of_sentences} (--long lead reads from the beginning)"
         )
     elif summary.source_truncated:
         yield "the text is longer than the model reads; its end was not seen"

@@ -144,6 +144,7 @@ class Engine:
             prediction.memory,
             options.required,
             style_of(options, length),
+            source.main,
         )
         search = GraphSearch(
             dag=dag,

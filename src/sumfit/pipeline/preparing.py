@@ -141,6 +141,7 @@ class Preparer:
             max_source=self._model.most_read,
             clean=partial(self._clean, options=options),
             long=options.long,
+            reorder=not options.required,
             most_held=_most_held(options.time_limit_s),
             check=check,
         )

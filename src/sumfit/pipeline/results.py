@@ -231,7 +231,7 @@ class ResultMaker:
             length=request.measure(text, tokenizer=self.tokenizer, check=check),
             complete=ends_completely(text),
             origin=origin,
-            **self._common(request),
+            **self._common(request) | ({"source_selected": None} if origin == "source" else {}),
         )
 
     def _n_fitting(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -20,7 +20,8 @@ from sumfit.length.units import Unit, checked_text
 from sumfit.parts import is_long
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.language import language_of
-from sumfit.text.passages import TextForm, select
+from sumfit.text.passages import Passages, TextForm, select
+from sumfit.text.points import main_first
 
 __all__ = ["MOST_HELD", "Cleaner", "Source", "prepare"]
 
@@ -60,6 +61,7 @@ class Source:
         cleaned: What was taken out of the text or put right, see `sumfit.cleaning.Cleaned`.
         selected: How much of the text ``read`` is, where its sentences were chosen; ``None``
             where it is the beginning, or all.
+        main: What of a short text a summary should draw on; empty where that is open.
         lengths: What was measured already, by unit and limit.
     """
 
@@ -73,6 +75,7 @@ class Source:
     is_truncated: bool
     cleaned: tuple[str, ...] = ()
     selected: SourceSelection | None = None
+    main: str = ""
     lengths: dict[tuple[Unit, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     _whole: list[str] = field(default_factory=list, repr=False, compare=False)
@@ -122,6 +125,7 @@ def prepare(
     max_source: int,
     clean: Cleaner | None = None,
     long: str = "lead",
+    reorder: bool = True,
     most_held: int = MOST_HELD,
     check: Check | None = None,
 ) -> Source:
@@ -138,6 +142,7 @@ def prepare(
         clean: Takes out what is not content; nothing if not given.
         long: What is read of a text that is too long: ``"lead"`` for its beginning, or
             ``"select"`` for the sentences that say most.
+        reorder: With ``"select"``, of some short texts too only what they come to is read.
         most_held: Characters of the head of a long text.
         check: Called between pieces of work, to give up.
 
@@ -163,11 +168,13 @@ def prepare(
     if not head:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
     read, is_truncated = head, len(ids) > max_source
-    selected = None
-    if is_truncated and long == "select" and profile == "natural":
-        found, selected = _selected(cleaned, tokenizer, max_source, most_held)
-    if selected is not None:
-        read, ids = found, tokenizer.encode(found)[:max_source]
+    chosen = None
+    if long == "select" and profile == "natural" and (is_truncated or reorder):
+        choose = _selected if is_truncated else _main_first
+        chosen = choose(cleaned, tokenizer, max_source, most_held)
+    if chosen is not None:
+        read, ids = chosen.text, tokenizer.encode(chosen.text)[:max_source]
+        is_truncated = is_truncated or chosen.n_sentences < chosen.of_sentences
     elif is_truncated:
         read = _at_sentence_end(tokenizer.decode(ids[:max_source]))
         ids = tokenizer.encode(read)[:max_source] or ids[:max_source]
@@ -181,7 +188,8 @@ def prepare(
         read,
         is_truncated,
         cleaned.removed,
-        selected,
+        None if chosen is None else _counts(chosen, min(len(cleaned.text), most_held)),
+        "" if chosen is None else chosen.main,
     )
 
 
@@ -193,24 +201,40 @@ def _as_given(text: str, /, *, check: Check | None = None) -> Cleaned:
 
 def _selected(
     cleaned: Cleaned, tokenizer: Tokenizer, max_source: int, most_held: int
-) -> tuple[str, SourceSelection | None]:
-    """The sentences of a long text that say most, and how much of it they are, if any fits."""
-    text = cleaned.text[:most_held]
-    forms: dict[str, TextForm] = {"mail": "thread", "transcript": "talk"}
-    form: TextForm = next((forms[name] for name in cleaned.removed if name in forms), "article")
+) -> Passages | None:
+    """The sentences of a long text that say most, if any fits."""
     found = select(
-        text, lambda sentence: len(tokenizer.encode(sentence)), most=max_source, form=form
+        cleaned.text[:most_held],
+        lambda sentence: len(tokenizer.encode(sentence)),
+        most=max_source,
+        form=_text_form(cleaned),
     )
-    read = normalize(found.text)
-    if not read:
-        return "", None
-    selection = SourceSelection(
-        n_sentences=found.n_sentences,
-        of_sentences=found.of_sentences,
-        n_chars=len(read),
-        of_chars=len(text),
+    return _normalized(found)
+
+
+def _main_first(
+    cleaned: Cleaned, tokenizer: Tokenizer, max_source: int, most_held: int
+) -> Passages | None:
+    """What a text that fits comes to, if that is not all of it in its order."""
+    del tokenizer, max_source, most_held
+    found = main_first(cleaned.text, _text_form(cleaned))
+    return None if found is None else _normalized(found)
+
+
+def _normalized(passages: Passages) -> Passages | None:
+    text = normalize(passages.text)
+    return replace(passages, text=text) if text else None
+
+
+def _counts(passages: Passages, of_chars: int) -> SourceSelection:
+    return SourceSelection(
+        passages.n_sentences, passages.of_sentences, len(passages.text), of_chars
     )
-    return read, selection
+
+
+def _text_form(cleaned: Cleaned) -> TextForm:
+    forms: dict[str, TextForm] = {"mail": "thread", "transcript": "talk"}
+    return next((forms[name] for name in cleaned.removed if name in forms), "article")
 
 
 def _head(

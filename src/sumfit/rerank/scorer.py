@@ -17,6 +17,7 @@ from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
 from sumfit.runtime.scorer import Scorer
 from sumfit.text.orders import order_of
 from sumfit.truth import rank_by_support
+from sumfit.truth.reading import content_stems
 
 __all__ = ["ChoiceWeights", "ScorerChooser"]
 
@@ -39,6 +40,8 @@ class ChoiceWeights:
         torn: What a comma costs that joins parts of different sentences.
         no_order: What a commit subject costs that does not begin with an order, "fix" or a verb
             of the source.
+        missed: What it costs to have none of the words of what the source comes to, where that is
+            known (`TextRead.main`); a part of that for a part of them.
     """
 
     graph: float = 0.3
@@ -48,6 +51,7 @@ class ChoiceWeights:
     heading: float = 4.0
     torn: float = 6.0
     no_order: float = 3.0
+    missed: float = 5.0
 
 
 class ScorerChooser(Chooser):
@@ -137,11 +141,18 @@ class ScorerChooser(Chooser):
             total = own + weights.graph * one.log_prob + weights.length * len(string)
             total -= 0.0 if text.surface.has_labels(string) else weights.label
             total -= weights.torn * text.joints.n_torn(string)
+            total -= weights.missed * _missed_share(string, text)
             if text.style == "commit":
                 total -= 0.0 if _orders(string, text) else weights.no_order
             else:
                 total -= weights.heading * text.joints.is_label(string)
             text.noted[one.words] = total
+
+
+def _missed_share(string: str, text: TextRead) -> float:
+    """Share of the words of what the source comes to that a candidate does not have."""
+    wanted = text.main_words
+    return len(wanted - content_stems(string)) / len(wanted) if wanted else 0.0
 
 
 def _orders(subject: str, text: TextRead) -> bool:

@@ -196,9 +196,9 @@ class ItemError(BaseModel):
 
 
 class SelectionReply(BaseModel):
-    """How much of a long source the model read: its most important sentences."""
+    """How much of a source the model read: its most important sentences."""
 
-    n_sentences: int = Field(description="sentences read, in their order")
+    n_sentences: int = Field(description="sentences read")
     of_sentences: int = Field(description="sentences of the source")
     n_chars: int = Field(description="characters read")
     of_chars: int = Field(description="characters of the source")
@@ -219,7 +219,7 @@ class SummaryReply(BaseModel):
     complete: bool = Field(description="ends as a sentence or headline should")
     source_truncated: bool = Field(description="the model did not see all of the source")
     source_selected: SelectionReply | None = Field(
-        None, description="how much of a long source was chosen to be read"
+        None, description="how much of a source was chosen to be read"
     )
     language: str | None = Field(
         description="of the source, ISO 639-1; null where it cannot be told"

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.truth.stems import stem
 
-__all__ = ["FUNCTION", "Reading", "read"]
+__all__ = ["FUNCTION", "Reading", "content_stems", "read"]
 
 T = TypeVar("T")
 
@@ -164,3 +164,20 @@ def _spread(n: int, common: T, others: Iterable[tuple[int, T]]) -> list[T]:
 def _is_short(word: str) -> bool:
     """Return whether a full stop after a word more often shortens it than ends a sentence."""
     return word.lower() in _NOT_STOPS or (len(word) == 1 and word.isupper() and word != "I")
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Collect what a text speaks of.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Stems of its content words, and its numbers.
+    """
+    words = read(text)
+    return frozenset(
+        stem
+        for stem, is_content in zip(words.stems, words.is_content, strict=True)
+        if is_content or stem[:1].isdigit()
+    )
