@@ -87,6 +87,12 @@ def test_a_short_talk_that_fits_is_returned_whole(fit: Summarizer) -> None:
     assert "not us" in whole.text
 
 
+def test_of_a_short_talk_all_is_read_where_a_least_length_is_asked_for(fit: Summarizer) -> None:
+    least = fit(CHAT, min_words=12, max_words=20)
+    assert len(least.text.split()) >= 12
+    assert (least.source_selected, least.source_truncated) == (None, False)
+
+
 def test_required_phrases_may_come_from_all_of_a_short_talk(fit: Summarizer) -> None:
     summary = fit(CHAT, max_chars=80, required=["moved"])
     assert "moved" in summary.text

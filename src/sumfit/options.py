@@ -290,8 +290,9 @@ class SummaryOptions:
         choices=("select", "lead"),
         details='Of a source that is longer than the model\'s window: ``"select"`` for the '
         "sentences that say most, see `sumfit.text.passages`, and of a short talk, complaint, "
-        "review, incident or minutes for what it comes to, see `sumfit.text.points` (not if "
-        'phrases are required); ``"lead"`` for its beginning, as of text in the Gigaword form.',
+        "review, incident or minutes for what it comes to, see `sumfit.text.points` (not with "
+        'required phrases or a least length); ``"lead"`` for its beginning, as of text in the '
+        "Gigaword form.",
     )
     profile: str = option("natural", "Text form.", _INPUT, choices=("natural", "gigaword"))
     max_expansions: int | None = option(

@@ -37,7 +37,7 @@ from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.truth.names import is_ordinary
 
-__all__ = ["Preparer", "reading_check", "style_of"]
+__all__ = ["Preparer", "asks_least", "reading_check", "style_of"]
 
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
 _HELD_PER_S = 400_000  # characters of a long text that are looked at, for a second of time limit
@@ -73,7 +73,8 @@ class Preparer:
         try:
             if reading.is_cancelled:
                 reading.check("the text waited")
-            source, late = self._source_in_time(job.text, options, check)
+            reorder = not any(map(asks_least, job.lengths))
+            source, late = self._source_in_time(job.text, options, check, reorder)
         except SumfitError as error:
             return [Request(number, Text(None), error=error) for _ in job.lengths]
         refusal = late or self._refusal(source, options)
@@ -123,13 +124,17 @@ class Preparer:
         except SumfitError as error:  # a unit of the caller's that fails
             request.error = error
 
-    def source(self, text: object, options: Options, check: Check | None = None) -> Source:
+    def source(
+        self, text: object, options: Options, check: Check | None = None, *, reorder: bool = True
+    ) -> Source:
         """Normalise and encode a text.
 
         Args:
             text: What the caller gave.
             options: For the profile.
             check: Called between pieces of work, to give up.
+            reorder: Of a short text only what it comes to may be read; not where a summary has a
+                least length, for which that may be too little.
 
         Returns:
             The text, ready.
@@ -141,7 +146,7 @@ class Preparer:
             max_source=self._model.most_read,
             clean=partial(self._clean, options=options),
             long=options.long,
-            reorder=not options.required,
+            reorder=reorder and not options.required,
             most_held=_most_held(options.time_limit_s),
             check=check,
         )
@@ -216,11 +221,11 @@ class Preparer:
         )
 
     def _source_in_time(
-        self, text: object, options: Options, check: Check
+        self, text: object, options: Options, check: Check, reorder: bool
     ) -> tuple[Source, TimeLimitError | None]:
         """A text, ready; if the time runs out and a cut will do, its beginning, and the error."""
         try:
-            return self.source(text, options, check), None
+            return self.source(text, options, check, reorder=reorder), None
         except TimeLimitError as error:
             if options.on_infeasible != "cut" or not isinstance(text, str):
                 raise
@@ -289,6 +294,20 @@ class _EncoderInTime:
             ids += part
             self._check()
         return ids
+
+
+def asks_least(length: Mapping[str, object]) -> bool:
+    """Return whether length keywords ask for a least length.
+
+    Args:
+        length: Length keywords without lists.
+
+    Returns:
+        The verdict.
+    """
+    return any(
+        name.startswith(("min_", "exact_")) and value is not None for name, value in length.items()
+    )
 
 
 def reading_check(deadline: Deadline) -> Check:

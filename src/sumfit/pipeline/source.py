@@ -217,7 +217,10 @@ def _main_first(
 ) -> Passages | None:
     """What a text that fits comes to, if that is not all of it in its order."""
     del tokenizer, max_source, most_held
-    found = main_first(cleaned.text, _text_form(cleaned))
+    form = _text_form(cleaned)
+    if form == "article" and "openers" in cleaned.removed:
+        form = "thread"  # a message begins with a greeting
+    found = main_first(cleaned.text, form)
     return None if found is None else _normalized(found)
 
 

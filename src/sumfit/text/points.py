@@ -100,13 +100,13 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _DOWN = re.compile(
-    r"\b(?:down|unavailable|outage|error rates?|expired|refused|failing|degraded|offline|"
+    r"\b(?:down|unavailable|outage|error rates?|expired|refused|fail(?:s|ed|ing)?|degraded|offline|"
     r"unreachable|slow|timed? ?outs?|unable to|could not|cannot|can['’]t|elevated)\b",
     re.IGNORECASE,
 )
 _OVER = re.compile(
     r"\b(?:resolved|back to (?:normal|\d)|restored|recovered|back (?:up|online)|up again|"
-    r"rollback complete|rolled back|fully operational|working (?:again|normally))\b",
+    r"rollback complete|rolled back|fully operational|work(?:s|ing)? (?:again|normally))\b",
     re.IGNORECASE,
 )
 _CAUSE = re.compile(r"\broot cause\b", re.IGNORECASE)
