@@ -29,7 +29,7 @@ _END = regex.compile(
 )
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sen|Rep|Gov|Gen|St|No|vs|etc|"
-    r"Jr|Sr|Inc|Ltd|Co|Corp|Fig|[Rr]ef|Eq|al|approx|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.$"
+    r"Jr|Sr|Inc|Ltd|Co|Corp|Fig|[Rr]ef|(?<=[(])no|Eq|al|approx|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.$"
 )
 _WORD = re.compile(r"[^\W\d_]{3,}|\d[\d.,]*\d|\d")
 _LONGEST = 60  # words of a sentence; speech without marks is cut into pieces of this length

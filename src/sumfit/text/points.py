@@ -45,7 +45,7 @@ _SETTLES: tuple[tuple[re.Pattern[str], float], ...] = (
     (
         re.compile(
             r"^(?:ok(?:ay)?|right|cool|great|perfect|fine|alright|all right|done|deal|"
-            r"sounds good)\b[,.!]* (?:\S+ ){2,}|\bthen[.!]*$|"
+            r"sounds good)\b(?!.*\bplease\b)[,.!]* (?:\S+ ){2,}|\bthen[.!]*$|"
             r"^.{1,30}\b(?:is|are|works|sounds) (?:fine|good|ok(?:ay)?|perfect|great)[.!]*$",
             re.IGNORECASE,
         ),
@@ -53,6 +53,7 @@ _SETTLES: tuple[tuple[re.Pattern[str], float], ...] = (
     ),
     (
         re.compile(
+            r"^please (?!note|see|find|let me|wait|hold|text|tell)\w+|\bworks for (?:me|us)\b|"
             r"\b(?:(?:we|i|they|he|she|it|you)['’]ll|will(?: be)?|(?:am|is|are|['’]m|['’]re) going "
             r"to|moves? (?:from|to)|moved (?:from|to)) (?!do\b|see\b|think\b)\w+",
             re.IGNORECASE,
@@ -101,12 +102,13 @@ _NUMBERED = re.compile(
 )
 _DOWN = re.compile(
     r"\b(?:down|unavailable|outage|error rates?|expired|refused|fail(?:s|ed|ing)?|degraded|offline|"
-    r"unreachable|slow|timed? ?outs?|unable to|could not|cannot|can['’]t|elevated)\b",
+    r"unreachable|latency|slow|timed? ?outs?|unable to|could not|cannot|can['’]t|elevated)\b",
     re.IGNORECASE,
 )
 _OVER = re.compile(
-    r"\b(?:resolved|back to (?:normal|\d)|restored|recovered|back (?:up|online)|up again|"
-    r"rollback complete|rolled back|fully operational|work(?:s|ing)? (?:again|normally))\b",
+    r"\b(?:resolved|back to (?:normal|\d)|restored|recovered|back (?:up|online)|(?:is|are) over|"
+    r"(?:up|normal) again|rollback complete|rolled back|fully operational|"
+    r"work(?:s|ing)? (?:again|normally))\b",
     re.IGNORECASE,
 )
 _CAUSE = re.compile(r"\broot cause\b", re.IGNORECASE)
@@ -149,7 +151,8 @@ _LONGEST_HEADING = 8  # words
 _LEAST_PLEASANT = 6  # words with which a sentence that begins kindly says something
 _FEWEST_QUESTIONS = 2
 _YES_NO = re.compile(r"(?:yes|no|yep|nope|sure|of course|unfortunately|sometimes)\b", re.IGNORECASE)
-_LEAST_MAIN = 3  # words of a main sentence
+_SURE = 3.0  # weight of a sentence that says that something is settled
+_LEAST_MAIN = 4  # words of a main sentence, one less of a sure one
 _SHORT_MAIN = 4  # words up to which it needs the question that it answers
 _LEAST_SETTLED = 2.0  # weight of a sentence that settles something
 _SHARE = 0.5  # of the words of a text that are read at least
@@ -276,6 +279,8 @@ def _answered(turns: Sequence[Sequence[str]]) -> set[int]:
 def _faq(text: str) -> _Found | None:
     """The answers of a list of questions, each with its answer on the lines below."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) > 1 and lines[1].endswith("?") and _is_heading(lines[0]):
+        lines = lines[not lines[0].endswith("?") :]
     asks = [line.endswith("?") for line in lines]
     answers = [sentences_of(line) for line, asks_it in zip(lines, asks, strict=True) if not asks_it]
     are_pairs = sum(a and not b for a, b in pairwise(asks)) == sum(asks) >= _FEWEST_QUESTIONS
@@ -334,12 +339,14 @@ def _incident(sentences: Sequence[str]) -> _Found | None:
 
 def _personal(sentences: Sequence[str]) -> _Found | None:
     """The fault and the wish of a complaint, or the verdict of a review; then the rest."""
-    if any(map(_REPORTED.search, sentences)):
+    n_own = sum(_MYSELF.search(one) is not None for one in sentences)
+    if any(map(_REPORTED.search, sentences)) and n_own * 2 < len(sentences):
         return None
     verdict = _first(sentences, lambda one: bool(_VERDICT.search(one)))
     stars = _first(sentences, lambda one: bool(_STARS.search(one)))
-    is_own = sum(_MYSELF.search(one) is not None for one in sentences) * 3 >= len(sentences)
-    if verdict is not None and (is_own or stars is not None):
+    is_own = n_own * 3 >= len(sentences)
+    is_judged = verdict is not None and _MYSELF.search(sentences[verdict]) is not None
+    if verdict is not None and (is_own or is_judged or stars is not None):
         turn = _first(sentences, lambda one: bool(_TURN.match(one)))
         return _led(sentences, (verdict, turn))
     want = _first(sentences, lambda one: bool(_WANTS.search(one)))
@@ -388,7 +395,8 @@ def _heaviest(sentences: Sequence[str], *, least: float = _LEAST_SETTLED) -> int
     best, most = None, 0.0
     for place, sentence in enumerate(sentences):
         weight = _weight(sentence)
-        if weight < least or len(_bare(sentence).split()) < _LEAST_MAIN:
+        n_words = len(_bare(sentence).split()) + (weight >= _SURE)
+        if weight < least or n_words < _LEAST_MAIN:
             continue
         weight += _LATER * place / len(sentences)
         if weight > most:
