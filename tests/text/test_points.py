@@ -112,6 +112,15 @@ def test_an_incident_begins_with_the_outage_and_its_end() -> None:
     assert found.main == "Search unavailable. Index 3 is back, search is back to normal."
 
 
+@pytest.mark.parametrize("label", ["[RESOLVED] ", "Resolved: ", "Status: resolved - "])
+def test_that_an_incident_is_resolved_stays_with_its_title(label: str) -> None:
+    text = f"{label}Slow search in the shop. Results took up to a minute. A disk was full."
+    found = main_first(text)
+    assert found is not None
+    assert found.text.startswith("Slow search in the shop resolved. Results took")
+    assert found.main == "Slow search in the shop resolved."
+
+
 def test_an_incident_that_goes_on_stays_as_it_is() -> None:
     assert main_first("Incident 31 - search unavailable.\nWe look into it.") is None
 

@@ -100,6 +100,11 @@ _NUMBERED = re.compile(
     r"#?[\w-]*\d[\w-]*|incident|incident report)[ \t]*(?::|[-–—](?=\s))[ \t]*",
     re.IGNORECASE,
 )
+_RESOLVED = re.compile(
+    r"\W*(?:status: )?resolved\b[\]:. –—-]*((?!.*\b(?:is|are|was|were|has|have|had|some)\b)"
+    r"\w\S*(?: \S+){1,8}?)[.]?",
+    re.IGNORECASE,
+)
 _DOWN = re.compile(
     r"\b(?:down|unavailable|outage|error rates?|expired|refused|fail(?:s|ed|ing)?|degraded|offline|"
     r"unreachable|latency|slow|timed? ?outs?|unable to|could not|cannot|can['’]t|elevated)\b",
@@ -325,6 +330,9 @@ def _incident(sentences: Sequence[str]) -> _Found | None:
     """The outage, its end and its cause; then the rest of the log."""
     if not any(map(_INCIDENT.search, sentences[:2])):
         return None
+    if title := _RESOLVED.fullmatch(sentences[0]):
+        over = f"{_capital(title.group(1).rstrip('.'))} resolved."
+        return _Found(_filled([over], sentences[1:], sentences), over)
     down = _first(sentences, lambda one: bool(_DOWN.search(_NUMBERED.sub("", one))))
     over = _first(sentences, lambda one: bool(_OVER.search(one)) and one != sentences[0], last=True)
     if down is None or over is None or over == down:
