@@ -169,9 +169,11 @@ def prepare(
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
     read, is_truncated = head, len(ids) > max_source
     chosen = None
-    if long == "select" and profile == "natural" and (is_truncated or reorder):
-        choose = _selected if is_truncated else _main_first
-        chosen = choose(cleaned, tokenizer, max_source, most_held)
+    if long == "select" and profile == "natural":
+        if is_truncated:
+            chosen = _selected(cleaned, tokenizer, max_source, most_held)
+        elif reorder:
+            chosen = _main_first(cleaned)
     if chosen is not None:
         read, ids = chosen.text, tokenizer.encode(chosen.text)[:max_source]
         is_truncated = is_truncated or chosen.n_sentences < chosen.of_sentences
@@ -212,11 +214,8 @@ def _selected(
     return _normalized(found)
 
 
-def _main_first(
-    cleaned: Cleaned, tokenizer: Tokenizer, max_source: int, most_held: int
-) -> Passages | None:
+def _main_first(cleaned: Cleaned) -> Passages | None:
     """What a text that fits comes to, if that is not all of it in its order."""
-    del tokenizer, max_source, most_held
     form = _text_form(cleaned)
     if form == "article" and "openers" in cleaned.removed:
         form = "thread"  # a message begins with a greeting

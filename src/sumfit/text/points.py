@@ -289,7 +289,7 @@ def _faq(text: str) -> _Found | None:
     asks = [line.endswith("?") for line in lines]
     answers = [sentences_of(line) for line, asks_it in zip(lines, asks, strict=True) if not asks_it]
     are_pairs = sum(a and not b for a, b in pairwise(asks)) == sum(asks) >= _FEWEST_QUESTIONS
-    needs_question = any(_YES_NO.match(answer[0]) for answer in answers)
+    needs_question = any(_YES_NO.match(one) for answer in answers for one in answer[:1])
     if not asks[0] or not are_pairs or needs_question:
         return None
     return _Found([one for answer in answers for one in answer])
@@ -331,8 +331,8 @@ def _incident(sentences: Sequence[str]) -> _Found | None:
     if not any(map(_INCIDENT.search, sentences[:2])):
         return None
     if title := _RESOLVED.fullmatch(sentences[0]):
-        over = f"{_capital(title.group(1).rstrip('.'))} resolved."
-        return _Found(_filled([over], sentences[1:], sentences), over)
+        resolved = f"{_capital(title.group(1).rstrip('.'))} resolved."
+        return _Found(_filled([resolved], sentences[1:], sentences), resolved)
     down = _first(sentences, lambda one: bool(_DOWN.search(_NUMBERED.sub("", one))))
     over = _first(sentences, lambda one: bool(_OVER.search(one)) and one != sentences[0], last=True)
     if down is None or over is None or over == down:
@@ -346,42 +346,52 @@ def _incident(sentences: Sequence[str]) -> _Found | None:
 
 
 def _personal(sentences: Sequence[str]) -> _Found | None:
-    """The fault and the wish of a complaint, or the verdict of a review; then the rest."""
+    """What a review or complaint comes to; nothing where others are quoted."""
     n_own = sum(_MYSELF.search(one) is not None for one in sentences)
     if any(map(_REPORTED.search, sentences)) and n_own * 2 < len(sentences):
         return None
-    verdict = _first(sentences, lambda one: bool(_VERDICT.search(one)))
-    stars = _first(sentences, lambda one: bool(_STARS.search(one)))
     is_own = n_own * 3 >= len(sentences)
-    is_judged = verdict is not None and _MYSELF.search(sentences[verdict]) is not None
-    if verdict is not None and (is_own or is_judged or stars is not None):
-        turn = _first(sentences, lambda one: bool(_TURN.match(one)))
-        return _led(sentences, (verdict, turn))
-    want = _first(sentences, lambda one: bool(_WANTS.search(one)))
+    return _review(sentences, is_own=is_own) or _complaint(sentences, is_own=is_own)
+
+
+def _review(sentences: Sequence[str], *, is_own: bool) -> _Found | None:
+    """The verdict of a review and what follows "but"; then the rest."""
+    verdict = _first(sentences, lambda one: bool(_VERDICT.search(one)))
+    if verdict is None:
+        return None
+    if not (is_own or _MYSELF.search(sentences[verdict]) or any(map(_STARS.search, sentences))):
+        return None
+    turn = _first(sentences, lambda one: bool(_TURN.match(one)))
+    return _led(sentences, (verdict, turn))
+
+
+def _complaint(sentences: Sequence[str], *, is_own: bool) -> _Found | None:
+    """The fault and the wish of a complaint; then the rest, without what is asked."""
     is_ticket = any(map(_TICKET.search, sentences[:3]))
-    if want is None or not (is_own or is_ticket):
+    if not (is_own or is_ticket):
         return None
     body = [one for one in sentences if not _TICKET.search(one)] if is_ticket else sentences
     fault = _first(body, lambda one: bool(_FAULTY.search(one)))
-    if fault is None:
-        return None
     want = _first(body, lambda one: bool(_WANTS.search(one)))
-    before, but, _ = body[fault].partition(", but ")
-    is_late = bool(but) and not _FAULTY.search(before)
-    if want is not None and body[want].endswith("?"):
+    if fault is None or want is None:
+        return None
+    if body[want].endswith("?"):
         said = body[fault]
         body = [one for one in body if one is said or not one.endswith("?")]
         return _led(body, (body.index(said),))
+    before, but, _ = body[fault].partition(", but ")
+    is_late = bool(but) and not _FAULTY.search(before)
     return _led(body, (want, fault) if is_late else (fault, want))
 
 
 def _led(sentences: Sequence[str], places: Sequence[int | None]) -> _Found:
+    """Some sentences, that which the first one refers to before them, and then the rest."""
     first = [place for place in dict.fromkeys(places) if place is not None]
     rest = [one for place, one in enumerate(sentences) if place not in first]
     lead = [_capital(_turned(sentences[place])) for place in first]
     main = lead[0]
     before = first[0] - 1
-    if before >= 0 and _REFERS_TO_THING.search(sentences[first[0]]):
+    if before >= 0 and before not in first and _REFERS_TO_THING.search(sentences[first[0]]):
         lead = [_main_clause(sentences[before]), *lead]
         rest.remove(sentences[before])
     return _Found(_filled(lead, rest, sentences), main)
