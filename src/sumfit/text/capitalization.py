@@ -274,10 +274,13 @@ def _begins_at(text: str, at: int, *, least: int = 0) -> bool:
         if _OPENS.match(text, at - 1):
             return True
         at -= 1
+    place = at
     while at > least and text[at - 1].isspace():
         at -= 1
     if at == least:
         return at == 0
+    if at == place and text[at - 1] == "-":  # within a compound: "Vision-Language-Action"
+        return not (at - 1 == least > 0 or text[at - 2 : at - 1].isalnum())
     return text[at - 1] in _MARKS or _OPENS.match(text, at - 1) is not None
 
 
