@@ -95,6 +95,9 @@ def test_twice_the_text_takes_about_twice_the_lines(
 
 
 FOUND = [
+    ("gigaword", "a.", "'", "b"),
+    ("gigaword", "a.", "' ", "b"),
+    ("gigaword", "a. ", "`", "b"),
     ("passages", "", "?!", "a"),
     ("passages", "", ".", "a"),
     ("surface", "", "\U0001f1eb\U0001f1f7", "a"),

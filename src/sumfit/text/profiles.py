@@ -74,9 +74,10 @@ _ABBREVIATION = re.compile(
     r"|[Cc]orp|[Ii]nc|[Ll]td|[Cc]o|[Bb]ros|[Pp]rof|[Rr]ev|[Hh]on|[Ss]en|[Rr]ep|[Gg]ov|[Gg]en|[Ll]t"
     r"|[Cc]ol|[Ss]gt|[Cc]apt|[Aa]dm|[Mm]aj|[Ee]tc|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$"
 )
-_CLOSERS = r"(?:\s*(?:''|['’)\]}]|-rrb-))*"
+# One way to read each mark, and few of them: two ways, or any number, would take forever.
+_CLOSERS = r"(?:\s*(?:['’)\]}]|-rrb-)){0,30}"
 _STOP = re.compile(
-    rf"(?<=[^\s.])\.(?={_CLOSERS}\s*$|{_CLOSERS}\s+(?:``|[`('‘\s])*[A-Z])",
+    rf"(?<=[^\s.])\.(?={_CLOSERS}\s*$|{_CLOSERS}\s+[`('‘\s]{{0,30}}[A-Z])",
 )
 _Rules = tuple[tuple[re.Pattern[str], str], ...]
 
