@@ -128,7 +128,7 @@ class Passages:
 
     Attributes:
         text: The sentences with single spaces between them: in their order, from the main one on,
-            and then those before it.
+            and then, behind an empty line, those before it.
         n_sentences: How many they are.
         of_sentences: How many the text has, or the part of it that was looked at.
         main: Of a short text, what of them a summary should draw on; empty where that is open.
@@ -198,9 +198,12 @@ def select(
     chooser.take_heaviest(0.0 if form == "article" else _LEAST_WEIGHT)
     if form != "article" and chooser.heaviest is not None and chooser.has_point(chooser.heaviest):
         main = chooser.heaviest
-    order = sorted(chooser.taken, key=lambda place: (place < main, place))
-    chosen = " ".join(chooser.sentences[place] for place in order)
-    return Passages(chosen, len(order), len(chooser.sentences))
+    taken = sorted(chooser.taken)
+    parts = [place for place in taken if place >= main], [place for place in taken if place < main]
+    chosen = "\n\n".join(
+        " ".join(chooser.sentences[place] for place in part) for part in parts if part
+    )
+    return Passages(chosen, len(taken), len(chooser.sentences))
 
 
 class _Chooser:
