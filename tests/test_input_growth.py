@@ -82,7 +82,7 @@ units = st.lists(
 
 
 @pytest.mark.parametrize("name", list(READERS))
-@settings(deadline=None, max_examples=30)  # lines are counted in every one: slow
+@settings(deadline=None)
 @given(unit=units, before=st.sampled_from(["", "x", "x.", "x.com/", "@"]), after=units)
 def test_twice_the_text_takes_about_twice_the_lines(
     name: str, unit: str, before: str, after: str
