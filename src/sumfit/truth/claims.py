@@ -6,7 +6,7 @@ the direction of change, and the heuristic for glued sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sumfit.truth.reading import Reading
@@ -67,18 +67,18 @@ class _Sides:
     after: frozenset[str]
 
 
-def places_of(reading: Reading) -> dict[str, list[int]]:
-    """Find where each stem of a text stands.
+def places_of(words: Iterable[str]) -> dict[str, list[int]]:
+    """Find where each word or stem of a text stands.
 
     Args:
-        reading: The text.
+        words: Words of the text, or their stems.
 
     Returns:
-        Places by stem.
+        Places of each.
     """
     places: dict[str, list[int]] = {}
-    for place, root in enumerate(reading.stems):
-        places.setdefault(root, []).append(place)
+    for place, word in enumerate(words):
+        places.setdefault(word, []).append(place)
     return places
 
 

@@ -171,14 +171,11 @@ class _Source:
 
     @cached_property
     def places(self) -> Places:
-        return places_of(self.reading)
+        return places_of(self.reading.stems)
 
     @cached_property
     def word_places(self) -> dict[str, list[int]]:
-        places: dict[str, list[int]] = {}
-        for place, word in enumerate(self.reading.folded):
-            places.setdefault(word, []).append(place)
-        return places
+        return places_of(self.reading.folded)
 
     @cached_property
     def families(self) -> frozenset[str]:
@@ -239,7 +236,7 @@ def rank_by_support(source: str, candidates: Sequence[str]) -> list[float]:
 
 def _compare(source: _Source, text: str) -> Support:
     summary, given = read(text), source.reading
-    places = places_of(summary)
+    places = places_of(summary.stems)
     own = denials(summary)
     names = new_names(summary, source.names)
     return Support(
