@@ -108,11 +108,6 @@ class Reranking:
         n_judged = self._plan.n_judged if self._options.faithful else 1
         return max(self._options.n_best, n_judged, self._plan.n_read)
 
-    @property
-    def n_listed(self) -> int:
-        """How many hypotheses are listed to choose these from."""
-        return self._plan.n_listed or self.n_wanted
-
     def ranking(self, text: TextRead, deadline: Deadline) -> Ranking | None:
         """The order of a text's hypotheses before they are strings.
 

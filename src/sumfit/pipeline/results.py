@@ -150,7 +150,7 @@ class ResultMaker:
         """
         assert self.source is not None
         text = self._cased(request.without_label(self.source.text), request)
-        copy = self._plain(text, "source", request, check)
+        copy = replace(self._plain(text, "source", request, check), source_selected=None)
         return replace(copy, cleaned=()) if self.source.is_copied_as_given else copy
 
     def cut(self, request: LengthRequest, check: Check | None = None) -> Summary:
@@ -231,7 +231,7 @@ class ResultMaker:
             length=request.measure(text, tokenizer=self.tokenizer, check=check),
             complete=ends_completely(text),
             origin=origin,
-            **self._common(request) | ({"source_selected": None} if origin == "source" else {}),
+            **self._common(request),
         )
 
     def _n_fitting(
