@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from files import records
+from files import records, write_records
 
 MOST = 8
 FROM_EXACT = 3
@@ -82,11 +82,10 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     n = options.processes
     parts = [rows[place::n] for place in range(n)]
-    with ProcessPoolExecutor(n) as pool, options.output.open("w", encoding="utf-8") as stream:
-        jobs = itertools.repeat(options.model), parts, itertools.repeat(options.minutes)
-        for made in pool.map(listed, *jobs):
-            for row in made:
-                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    jobs = itertools.repeat(options.model), parts, itertools.repeat(options.minutes)
+    with ProcessPoolExecutor(n) as pool:
+        made = pool.map(listed, *jobs)
+        write_records(options.output, itertools.chain.from_iterable(made))
 
 
 if __name__ == "__main__":

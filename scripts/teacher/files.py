@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,13 @@ def records(path: str | Path) -> list[dict[str, Any]]:
     opened = lzma.open if str(path).endswith(".xz") else open
     with opened(path, "rt", encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
+
+
+def write_records(path: str | Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write JSON lines, each as it comes."""
+    with Path(path).open("w", encoding="utf-8") as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def style_of(genre: str) -> str:

@@ -8,12 +8,14 @@ print, and ``logp``, the mean log-probability of its pieces.
 from __future__ import annotations
 
 import argparse
-import json
+import itertools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
-from files import records, shard
-from teacher import Teacher, best_device, load, padded
+from files import records, shard, write_records
+from teacher import Prompts, Teacher, padded, ready
 from torch import Tensor
 
 LINES_AT_ONCE = 256
@@ -46,6 +48,33 @@ def mean_logp(teacher: Teacher, states: Tensor, ids: Tensor, last: Tensor, n: Te
     return torch.cat(total) / n
 
 
+@torch.no_grad()
+def judged(
+    teacher: Teacher, prompts: Prompts, rows: Sequence[dict[str, Any]], at_once: int
+) -> Iterator[dict[str, Any]]:
+    """Judge the candidates of some texts, so many texts at once."""
+    device = next(teacher.parameters()).device
+    items = sorted(zip(prompts.heads(rows), rows, strict=True), key=lambda item: len(item[0]))
+    for start in range(0, len(items), at_once):
+        batch = items[start : start + at_once]
+        tails = [tail for _, row in batch for tail in prompts.lines(row["c"])]
+        heads = [head for head, row in batch for _ in row["c"]]
+        ids = padded([head + tail for head, tail in zip(heads, tails, strict=True)], device)
+        lengths = torch.tensor([len(tail) for tail in tails], device=device)
+        last = torch.tensor([len(head) for head in heads], device=device) + lengths - 1
+        states = teacher.states(ids)
+        fit = iter(teacher.fitness(states, last).tolist())
+        logp = iter(mean_logp(teacher, states, ids, last, lengths).tolist())
+        for _, row in batch:
+            n = len(row["c"])
+            verdict = {"s": _rounded(fit, n), "logp": _rounded(logp, n)}
+            yield {**row, **verdict}
+
+
+def _rounded(values: Iterator[float], n: int) -> list[float]:
+    return [round(value, 3) for value in itertools.islice(values, n)]
+
+
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
@@ -57,31 +86,9 @@ def main() -> None:
     parser.add_argument("--shard", default="0/1", help="which part of the texts, as 0/2")
     parser.add_argument("--at-once", type=int, default=64, help="texts at once")
     options = parser.parse_args()
-    prompts, teacher = load(options.lm, options.teacher)
-    device = best_device()
-    teacher = teacher.to(device, torch.bfloat16 if device.type == "cuda" else None).eval()
-    rows = list(shard(records(options.candidates), options.shard))
-    items = sorted(zip(prompts.heads(rows), rows, strict=True), key=lambda item: len(item[0]))
-    with torch.no_grad(), options.output.open("w", encoding="utf-8") as stream:
-        for start in range(0, len(items), options.at_once):
-            batch = items[start : start + options.at_once]
-            tails = [tail for _, row in batch for tail in prompts.lines(row["c"])]
-            heads = [head for head, row in batch for _ in row["c"]]
-            ids = padded([head + tail for head, tail in zip(heads, tails, strict=True)], device)
-            lengths = torch.tensor([len(tail) for tail in tails], device=device)
-            last = torch.tensor([len(head) for head in heads], device=device) + lengths - 1
-            states = teacher.states(ids)
-            fit = teacher.fitness(states, last).tolist()
-            logp = mean_logp(teacher, states, ids, last, lengths).tolist()
-            for _, row in batch:
-                n = len(row["c"])
-                verdict = {
-                    "s": [round(value, 3) for value in fit[:n]],
-                    "logp": [round(value, 3) for value in logp[:n]],
-                }
-                fit, logp = fit[n:], logp[n:]
-                record = {**row, **verdict}
-                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    prompts, teacher = ready(options.lm, options.teacher)
+    rows = shard(records(options.candidates), options.shard)
+    write_records(options.output, judged(teacher, prompts, rows, options.at_once))
 
 
 if __name__ == "__main__":

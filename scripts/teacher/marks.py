@@ -17,7 +17,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from files import records, style_of
+from files import records, style_of, write_records
 
 GRADES = 6
 LOGP_WEIGHT = 0.5
@@ -67,8 +67,7 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     pairs["marked"] = [text for _, text in texts]
     for name, kept in sorted(pairs.items()):
-        with (options.output / f"{name}.jsonl").open("w", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+        write_records(options.output / f"{name}.jsonl", kept)
         sys.stdout.write(f"{len(kept):>9,}  {name}\n")
     for valid in Path(options.pairs).glob("edited_*.valid.jsonl"):
         shutil.copy(valid, options.output)

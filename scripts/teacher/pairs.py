@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from files import records, style_of
+from files import records, style_of, write_records
 
 from sumfit.data.filtering import FilterOptions, PairFilter
 from sumfit.truth import support
@@ -82,10 +82,8 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     for name, kept in sorted(made.items()):
         random.Random(3).shuffle(kept)
-        with (options.output / f"{name}.jsonl").open("w", encoding="utf-8") as stream:
-            for source, line in kept:
-                record = {"source": source, "summary": line}
-                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+        rows = ({"source": source, "summary": line} for source, line in kept)
+        write_records(options.output / f"{name}.jsonl", rows)
         sys.stdout.write(f"{len(kept):>9,}  {name}\n")
     (options.output / "taught.json").write_text(json.dumps(taught), encoding="utf-8")
 

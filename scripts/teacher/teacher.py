@@ -155,6 +155,13 @@ def _dequantised(path: Path, config: dict[str, Any]) -> dict[str, Tensor]:
     return state
 
 
+def ready(directory: str | Path, weights: str | Path) -> tuple[Prompts, Teacher]:
+    """Load a teacher that has learned, to be used on this process's device."""
+    prompts, teacher = load(directory, weights)
+    device = best_device()
+    return prompts, teacher.to(device, torch.bfloat16 if device.type == "cuda" else None).eval()
+
+
 def padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
     """``(B, T)`` rows of pieces, padded at the end to a multiple of eight."""
     width = -(-max(map(len, rows)) // 8) * 8
@@ -179,11 +186,12 @@ def best_device() -> torch.device:
 def batches(order: Sequence[int], sizes: Sequence[int], most: int) -> Iterator[list[int]]:
     """Cut an order into batches that hold at most so many pieces, pads included."""
     batch: list[int] = []
+    longest = 0
     for item in order:
-        longest = max(sizes[other] for other in [*batch, item])
+        longest = max(longest, sizes[item])
         if batch and longest * (len(batch) + 1) > most:
             yield batch
-            batch = []
+            batch, longest = [], sizes[item]
         batch.append(item)
     if batch:
         yield batch

@@ -9,15 +9,15 @@ are left out.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from files import records, shard
-from teacher import EOS, Prompts, Teacher, best_device, load
+from files import records, shard, write_records
+from teacher import EOS, Prompts, Teacher, ready
 from torch import Tensor
 
 MOST_PIECES = 44
@@ -107,6 +107,27 @@ def sum_of(line: tuple[str, float, float]) -> float:
     return line[1] + line[2]
 
 
+def written(
+    teacher: Teacher, prompts: Prompts, rows: Sequence[dict[str, Any]], options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """Write for some texts until the time is over."""
+    started, at_once = time.monotonic(), options.at_once
+    for start in range(0, len(rows), 20 * at_once):
+        part = rows[start : start + 20 * at_once]
+        items = sorted(zip(prompts.heads(part), part, strict=True), key=lambda item: len(item[0]))
+        cuts = list(range(0, len(items), at_once))
+        random.Random(start).shuffle(cuts)  # so that time running out favours no length
+        for cut in cuts:
+            batch = items[cut : cut + at_once]
+            heads = [head for head, _ in batch]
+            lists = write(teacher, prompts, heads, options.samples, options.temperature)
+            for (_, row), lines in zip(batch, lists, strict=True):
+                if kept := in_order(lines, row["limit"]):
+                    yield {"i": row["i"], "limit": row["limit"], "c": kept}
+            if time.monotonic() - started > 60 * options.minutes:
+                return
+
+
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
@@ -121,29 +142,9 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=768, help="texts at once")
     parser.add_argument("--temperature", type=float, default=0.7)
     options = parser.parse_args()
-    prompts, teacher = load(options.lm, options.teacher)
-    device = best_device()
-    teacher = teacher.to(device, torch.bfloat16 if device.type == "cuda" else None).eval()
-    rows: list[dict[str, Any]] = list(shard(records(options.texts), options.shard))
-    started, at_once = time.monotonic(), options.at_once
-    with options.output.open("w", encoding="utf-8") as stream:
-        for start in range(0, len(rows), 20 * at_once):
-            part = rows[start : start + 20 * at_once]
-            items = sorted(
-                zip(prompts.heads(part), part, strict=True), key=lambda item: len(item[0])
-            )
-            cuts = list(range(0, len(items), at_once))
-            random.Random(start).shuffle(cuts)  # so that time running out favours no length
-            for cut in cuts:
-                batch = items[cut : cut + at_once]
-                heads = [head for head, _ in batch]
-                lists = write(teacher, prompts, heads, options.samples, options.temperature)
-                for (_, row), lines in zip(batch, lists, strict=True):
-                    if kept := in_order(lines, row["limit"]):
-                        record = {"i": row["i"], "limit": row["limit"], "c": kept}
-                        stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-                if time.monotonic() - started > 60 * options.minutes:
-                    return
+    prompts, teacher = ready(options.lm, options.teacher)
+    rows = shard(records(options.texts), options.shard)
+    write_records(options.output, written(teacher, prompts, rows, options))
 
 
 if __name__ == "__main__":
