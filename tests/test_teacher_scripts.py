@@ -85,12 +85,12 @@ def test_verdicts_become_grades(files: Path, run: Any) -> None:
     judged = {"i": 0, "genre": "news", "limit": 60, "source": MILL, "c": ["a b", "c d"]}
     verdicts = [
         {**judged, "s": [3.0, -1.0], "logp": [-0.2, -2.0]},
-        {**judged, "i": 1, "s": [-5.0, -2.0], "logp": [-1.0, -1.0]},  # none is good enough
+        {**judged, "i": 1, "s": [-9.0, -8.0], "logp": [-1.0, -1.0]},  # none is good enough
     ]
     write(files / "judged.jsonl", verdicts)
     run("marks.py", files / "marked.jsonl", data, files / "judged.jsonl", "-o", files / "marks")
     marked = read(files / "marks" / "marked.jsonl")
-    assert [row["fit"] for row in marked] == [[1.0, 0.0], [1.0, 0.167]]
+    assert [row["fit"] for row in marked] == [[1.0, 0.0], [1.0, 0.5]]
     assert [row["summary"] for row in marked] == ["Ferry sinks", "Mill of Odell closes"]
     assert len(read(files / "marks" / "edited_plain.jsonl")) == 1
     assert len(read(files / "marks" / "edited_news.jsonl")) == 1
@@ -107,3 +107,80 @@ def test_a_model_lists_different_candidates(files: Path, run: Any) -> None:
         assert 2 <= len(row["c"]) <= 8
         assert len(set(row["c"])) == len(row["c"])
         assert all(len(line) <= 60 for line in row["c"])
+
+
+def test_verdicts_are_chances_as_editors_found_them(run: Any, tmp_path: Path) -> None:
+    """A teacher that is surer, or shifted, says the same."""
+    texts = [
+        {"i": i, "genre": "news", "limit": 60, "source": MILL, "c": list("abcd")} for i in range(50)
+    ]
+    sure = [
+        {**row, "s": [i % 7 * 9.0, i % 5 - 40.0, -20.0, -30.0 - i], "logp": [0.0] * 4}
+        for i, row in enumerate(texts)
+    ]
+    calm = [{**row, "s": [score / 10 - 3 for score in row["s"]]} for row in sure]
+    (tmp_path / "taught.json").write_text(json.dumps({str(i): "Mill closes" for i in range(50)}))
+    marks = [
+        {"genre": "news", "limit": 60, "source": FERRY, "c": list("abcde"), "m": [2, 0, 0, 0, 0]}
+    ]
+    write(tmp_path / "marked.jsonl", marks)
+    fits = []
+    for name, judged in (("sure", sure), ("calm", calm)):
+        write(tmp_path / "judged.jsonl", judged)
+        run(
+            "marks.py",
+            tmp_path / "marked.jsonl",
+            tmp_path,
+            tmp_path / "judged.jsonl",
+            "-o",
+            tmp_path / name,
+        )
+        fits.append([row["fit"] for row in read(tmp_path / name / "marked.jsonl")])
+    assert fits[0] == fits[1]
+    grades = [grade for fit in fits[0][1:] for grade in fit]
+    assert sum(grade >= 0.5 for grade in grades) / 200 == pytest.approx(0.2, abs=0.05)
+
+
+def test_lines_share_a_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several lines after one prompt, in one batch or step by step, are read as each by itself."""
+    for needed in ("torch", "transformers", "gguf"):
+        pytest.importorskip(needed, reason="the teacher needs torch, transformers and gguf")
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    import judge
+    import teacher as own
+    import write as writer
+
+    torch.manual_seed(1)
+    config = AutoConfig.for_model(
+        "qwen2",
+        hidden_size=48,
+        intermediate_size=64,
+        num_hidden_layers=3,
+        num_attention_heads=6,
+        num_key_value_heads=2,
+        vocab_size=97,
+    )
+    teacher = own.Teacher(AutoModelForCausalLM.from_config(config)).eval()
+    torch.nn.init.normal_(teacher.head.weight)
+    heads, tails = [[1, 5, 6, 7], [1, 9]], [[[11, 12, 2], [13, 2]], [[14, 2], [15, 16, 17, 2]]]
+    with torch.no_grad():
+        lines = own.several(heads, tails, torch.device("cpu"))
+        states = teacher.states_of(lines)
+        fit, logp = teacher.fitness(states, lines.last), judge.mean_logp(teacher, states, lines)
+        decoder = writer.Decoder(teacher, heads, 2)
+        plain = [head + tail for head, each in zip(heads, tails, strict=True) for tail in each]
+        starts = [len(head) for head in heads for _ in range(2)]
+        for place, (row, start) in enumerate(zip(plain, starts, strict=True)):
+            alone = teacher.states(torch.tensor([row]))
+            assert fit[place] == pytest.approx(float(teacher.head(alone[0, -1])), abs=1e-4)
+            chances = teacher.network.lm_head(alone[0]).log_softmax(-1)
+            mean = sum(chances[k - 1, row[k]] for k in range(start, len(row))) / (len(row) - start)
+            assert logp[place] == pytest.approx(float(mean), abs=1e-4)
+            assert torch.allclose(decoder.state[place], alone[0, start - 1], atol=1e-4)
+        decoder.read(torch.tensor([[row[start]] for row, start in zip(plain, starts, strict=True)]))
+        for place, (row, start) in enumerate(zip(plain, starts, strict=True)):
+            alone = teacher.states(torch.tensor([row[: start + 1]]))
+            assert torch.allclose(decoder.state[place], alone[0, -1], atol=1e-4)

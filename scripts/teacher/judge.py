@@ -15,36 +15,38 @@ from typing import Any
 
 import torch
 from files import records, shard, write_records
-from teacher import Prompts, Teacher, padded, ready
+from teacher import Lines, Prompts, Teacher, ready, several
 from torch import Tensor
 
 LINES_AT_ONCE = 256
 """Whose scores of all pieces the device holds."""
 
 
-def mean_logp(teacher: Teacher, states: Tensor, ids: Tensor, last: Tensor, n: Tensor) -> Tensor:
+def mean_logp(teacher: Teacher, states: Tensor, lines: Lines) -> Tensor:
     """Return the mean log-probability of the pieces of each line, its end included.
 
     Args:
         teacher: The teacher.
         states: ``(B, T, H)`` its last states.
-        ids: ``(B, T)`` prompts and lines.
-        last: ``(B,)`` where each line ends.
-        n: ``(B,)`` pieces of each line.
+        lines: The lines.
 
     Returns:
-        ``(B,)`` nats.
+        ``(N,)`` nats.
     """
-    place = torch.arange(int(n.max()), device=ids.device)[None]
-    before = (last[:, None] - n[:, None] + place).clamp(max=ids.shape[1] - 2)
-    drawn = states.gather(1, before[..., None].expand(-1, -1, states.shape[-1]))
-    pieces, is_line = ids.gather(1, before + 1), place < n[:, None]
+    n = lines.n_pieces
+    row, end = lines.last[:, :1], lines.last[:, 1:]
+    place = torch.arange(int(n.max()), device=n.device)[None]
+    mine = (end + 1 - n[:, None] + place).clamp(max=lines.ids.shape[1] - 1)
+    # The first piece of a line is foretold where the prompt ends, not where the line before does.
+    before = torch.where(place == 0, lines.n_head[:, None] - 1, mine - 1)
+    is_line = place < n[:, None]
     total = []
-    for start in range(0, len(ids), LINES_AT_ONCE):
-        rows = slice(start, start + LINES_AT_ONCE)
-        logp = teacher.network.lm_head(drawn[rows]).float().log_softmax(-1)
-        mine = logp.gather(2, pieces[rows, :, None])[..., 0]
-        total.append((mine * is_line[rows]).sum(1))
+    for start in range(0, len(n), LINES_AT_ONCE):
+        part = slice(start, start + LINES_AT_ONCE)
+        drawn = states[row[part], before[part]]
+        logp = teacher.network.lm_head(drawn).float().log_softmax(-1)
+        pieces = lines.ids[row[part], mine[part]][..., None]
+        total.append((logp.gather(2, pieces)[..., 0] * is_line[part]).sum(1))
     return torch.cat(total) / n
 
 
@@ -57,14 +59,11 @@ def judged(
     items = sorted(zip(prompts.heads(rows), rows, strict=True), key=lambda item: len(item[0]))
     for start in range(0, len(items), at_once):
         batch = items[start : start + at_once]
-        tails = [tail for _, row in batch for tail in prompts.lines(row["c"])]
-        heads = [head for head, row in batch for _ in row["c"]]
-        ids = padded([head + tail for head, tail in zip(heads, tails, strict=True)], device)
-        lengths = torch.tensor([len(tail) for tail in tails], device=device)
-        last = torch.tensor([len(head) for head in heads], device=device) + lengths - 1
-        states = teacher.states(ids)
-        fit = iter(teacher.fitness(states, last).tolist())
-        logp = iter(mean_logp(teacher, states, ids, last, lengths).tolist())
+        tails = [prompts.lines(row["c"]) for _, row in batch]
+        lines = several([head for head, _ in batch], tails, device)
+        states = teacher.states_of(lines)
+        fit = iter(teacher.fitness(states, lines.last).tolist())
+        logp = iter(mean_logp(teacher, states, lines).tolist())
         for _, row in batch:
             n = len(row["c"])
             verdict = {"s": _rounded(fit, n), "logp": _rounded(logp, n)}

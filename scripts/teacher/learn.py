@@ -21,7 +21,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from files import records
-from teacher import Prompts, Teacher, batches, best_device, ends, load, padded
+from teacher import Lines, Prompts, Teacher, batches, best_device, load, padded, several
 
 ACCEPTED_WEIGHT = 0.4
 """Of a candidate that editors found fit, beside 1 of a line that they wrote."""
@@ -68,21 +68,16 @@ def written_batch(items: list[Any], device: torch.device) -> dict[str, torch.Ten
     return {
         "ids": padded(rows, device),
         "first": torch.tensor([len(head) for head, _, _ in items], device=device),
-        "length": ends(rows, device) + 1,
+        "length": torch.tensor([len(row) for row in rows], device=device),
         "weight": torch.tensor([weight for _, _, weight in items], device=device),
     }
 
 
-def marked_batch(items: list[Any], device: torch.device) -> dict[str, torch.Tensor]:
-    """Make what `Teacher.forward` reads of marked texts."""
-    rows = [head + tail for head, tails, _ in items for tail in tails]
-    texts = [place for place, (_, tails, _) in enumerate(items) for _ in tails]
-    return {
-        "ids": padded(rows, device),
-        "last": ends(rows, device),
-        "text": torch.tensor(texts, device=device),
-        "mark": torch.tensor([mark for *_, marks in items for mark in marks], device=device),
-    }
+def marked_batch(items: list[Any], device: torch.device) -> tuple[Lines, torch.Tensor]:
+    """Make what `Teacher.forward` reads of marked texts: lines and marks."""
+    lines = several([head for head, *_ in items], [tails for _, tails, _ in items], device)
+    marks = [mark for *_, marks in items for mark in marks]
+    return lines, torch.tensor(marks, device=device)
 
 
 def share_done(started: float, seconds: float, device: torch.device) -> float:
@@ -110,9 +105,9 @@ def learn(teacher: Teacher, sources: tuple[Any, Any], options: argparse.Namespac
         rate = options.lr * min(1.0, (step + 1) / 60) * (1 - 0.95 * share)
         for group in optimizer.param_groups:
             group["lr"] = rate * group["scale"]
-        pair = written_batch(next(written), device), marked_batch(next(marked), device)
+        batch = written_batch(next(written), device), *marked_batch(next(marked), device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            losses = model(*pair)
+            losses = model(*batch)
         optimizer.zero_grad(set_to_none=True)
         (losses * torch.tensor([1.0, 0.5, 1.0], device=device)).sum().backward()
         norm = torch.nn.utils.clip_grad_norm_(teacher.parameters(), 1.0)
@@ -129,11 +124,11 @@ def report(teacher: Teacher, items: list[Any], device: torch.device) -> str:
     """Say how often the choice among marked candidates is fit."""
     n_chosen = n_first = n_best = n_right = n_pairs = 0
     for item in items:
-        head, tails, marks = item
-        rows = [head + tail for tail in tails]
+        lines, _ = marked_batch([item], device)
+        marks = item[2]
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            states = teacher.states(padded(rows, device))
-        fit = teacher.fitness(states, ends(rows, device)).tolist()
+            states = teacher.states_of(lines)
+        fit = teacher.fitness(states, lines.last).tolist()
         chosen = max(range(len(fit)), key=fit.__getitem__)
         n_chosen += marks[chosen] == 2
         n_first += marks[0] == 2
@@ -170,7 +165,7 @@ def main() -> None:
     written = written_items(prompts, lines, marked)
     split = [item for item in marked_items(prompts, marked) if len(set(item[2])) > 1]
     sizes = [len(head) + len(tail) for head, tail, _ in written]
-    whole = [sum(len(head) + len(tail) for tail in tails) for head, tails, _ in split]
+    whole = [len(head) + sum(map(len, tails)) for head, tails, _ in split]
     most = options.pieces
     sources = (
         endless(written, sizes, most[0], 100 + rank),

@@ -26,6 +26,9 @@ LOGP_WEIGHT = 0.5
 LEAST_BEST = 0.12
 """A text of which no candidate is as likely fit as this is beyond the model."""
 
+SPREAD = 4.0
+"""Logits between the median candidate and the best twentieth, once scores are chances."""
+
 
 def by_editors(row: dict[str, Any]) -> dict[str, Any]:
     """Turn an editor's marks into a marked text."""
@@ -36,10 +39,31 @@ def by_editors(row: dict[str, Any]) -> dict[str, Any]:
     return {"source": row["source"], "summary": lines[best], "candidates": lines, "fit": fit}
 
 
-def by_teacher(row: dict[str, Any], line: str) -> dict[str, Any]:
+def score_of(row: dict[str, Any]) -> list[float]:
+    """Weigh what a teacher says of each candidate."""
+    return [fit + LOGP_WEIGHT * logp for fit, logp in zip(row["s"], row["logp"], strict=True)]
+
+
+def calibrated(scores: list[float], share_fit: float) -> tuple[float, float]:
+    """Find what makes scores chances: a teacher that saw its marks often is too sure of itself.
+
+    Args:
+        scores: Of all candidates.
+        share_fit: Of candidates that editors found fit.
+
+    Returns:
+        The score of an even chance, such that as many are above it, and the scale of a logit.
+    """
+    ranked = sorted(scores)
+    even, middle, high = (
+        ranked[int(part * (len(ranked) - 1))] for part in (1 - share_fit, 0.5, 0.95)
+    )
+    return even, max((high - middle) / SPREAD, 1e-6)
+
+
+def by_teacher(row: dict[str, Any], line: str, even: float, scale: float) -> dict[str, Any]:
     """Turn a teacher's verdicts into a marked text; without candidates if none is good enough."""
-    scores = [fit + LOGP_WEIGHT * logp for fit, logp in zip(row["s"], row["logp"], strict=True)]
-    chances = [1 / (1 + math.exp(-score)) for score in scores]
+    chances = [1 / (1 + math.exp((even - score) / scale)) for score in score_of(row)]
     lines = row["c"] if max(chances) >= LEAST_BEST else []
     fit = [round(round(chance * GRADES) / GRADES, 3) for chance in chances[: len(lines)]]
     return {"source": row["source"], "summary": line, "candidates": lines, "fit": fit}
@@ -56,9 +80,14 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     taught = json.loads((Path(options.pairs) / "taught.json").read_text(encoding="utf-8"))
-    texts = [(row["genre"], by_editors(row)) for row in records(options.marked)]
-    for path in options.judged:
-        texts += [(r["genre"], by_teacher(r, taught[str(r["i"])])) for r in records(path)]
+    marked = records(options.marked)
+    texts = [(row["genre"], by_editors(row)) for row in marked]
+    judged = [row for path in options.judged for row in records(path)]
+    if judged:
+        marks = [mark for row in marked for mark in row["m"]]
+        scores = [score for row in judged for score in score_of(row)]
+        fair = calibrated(scores, marks.count(2) / len(marks))
+        texts += [(r["genre"], by_teacher(r, taught[str(r["i"])], *fair)) for r in judged]
     texts = [(genre, text) for genre, text in texts if len(set(text["fit"])) > 1]
     pairs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for genre, text in texts:
