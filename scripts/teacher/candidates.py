@@ -1,7 +1,8 @@
 """List what a summarizer would choose from, for a teacher to judge.
 
-``python candidates.py MODEL TEXTS TAUGHT -o OUTPUT --n 50000``. Of the texts that TAUGHT
-(`pairs.py`) has a line for, two in three of other kinds than news, papers and packages. Each line
+``python candidates.py MODEL TEXTS [TAUGHT] -o OUTPUT --n 50000``. Of the texts, only those that
+TAUGHT (`pairs.py`) has a line for if it is given, two in three of other kinds than news, papers and
+packages. Each line
 of OUTPUT has ``i``, ``genre``, ``limit``, ``source`` and up to eight lines ``c``: the default
 choice and its alternatives, and those of exact search.
 """
@@ -70,15 +71,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    for name in ("model", "texts", "taught"):
+    for name in ("model", "texts"):
         parser.add_argument(name)
+    parser.add_argument("taught", type=Path, nargs="?")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--n", type=int, default=50_000)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    known = {int(place) for place in json.loads(Path(options.taught).read_text(encoding="utf-8"))}
-    rows = chosen_texts([row for row in records(options.texts) if row["i"] in known], options.n)
+    texts = records(options.texts)
+    if options.taught:
+        known = {int(place) for place in json.loads(options.taught.read_text(encoding="utf-8"))}
+        texts = [row for row in texts if row["i"] in known]
+    rows = chosen_texts(texts, options.n)
     os.environ["OMP_NUM_THREADS"] = "1"
     n = options.processes
     parts = [rows[place::n] for place in range(n)]

@@ -2,8 +2,8 @@
 
 ``python marks.py MARKED PAIRS JUDGED... -o DATA``, with PAIRS of `pairs.py`. A teacher's verdict
 becomes one of seven grades from 0 to 1; texts whose candidates all have one grade teach nothing and
-are left out. The pair of a text is the best of its candidates by an editor, or the line that the
-teacher wrote. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, and their validation pairs.
+are left out. The pair of a text is the line that the teacher wrote, or else the best of its
+candidates by an editor or the teacher. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, and their validation pairs.
 """
 
 from __future__ import annotations
@@ -61,12 +61,14 @@ def calibrated(scores: list[float], share_fit: float) -> tuple[float, float]:
     return even, max((high - middle) / SPREAD, 1e-6)
 
 
-def by_teacher(row: dict[str, Any], line: str, even: float, scale: float) -> dict[str, Any]:
+def by_teacher(row: dict[str, Any], line: str | None, even: float, scale: float) -> dict[str, Any]:
     """Turn a teacher's verdicts into a marked text; without candidates if none is good enough."""
     chances = [1 / (1 + math.exp((even - score) / scale)) for score in score_of(row)]
-    lines = row["c"] if max(chances) >= LEAST_BEST else []
+    best = max(range(len(chances)), key=chances.__getitem__)
+    lines = row["c"] if chances[best] >= LEAST_BEST else []
     fit = [round(round(chance * GRADES) / GRADES, 3) for chance in chances[: len(lines)]]
-    return {"source": row["source"], "summary": line, "candidates": lines, "fit": fit}
+    summary = row["c"][best] if line is None else line
+    return {"source": row["source"], "summary": summary, "candidates": lines, "fit": fit}
 
 
 def main() -> None:
@@ -87,7 +89,7 @@ def main() -> None:
         marks = [mark for row in marked for mark in row["m"]]
         scores = [score for row in judged for score in score_of(row)]
         fair = calibrated(scores, marks.count(2) / len(marks))
-        texts += [(r["genre"], by_teacher(r, taught[str(r["i"])], *fair)) for r in judged]
+        texts += [(r["genre"], by_teacher(r, taught.get(str(r["i"])), *fair)) for r in judged]
     texts = [(genre, text) for genre, text in texts if len(set(text["fit"])) > 1]
     pairs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for genre, text in texts:
