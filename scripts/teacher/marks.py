@@ -3,7 +3,8 @@
 ``python marks.py MARKED PAIRS JUDGED... -o DATA``, with PAIRS of `pairs.py`. A teacher's verdict
 becomes one of seven grades from 0 to 1; texts whose candidates all have one grade teach nothing and
 are left out. The pair of a text is the line that the teacher wrote, or else the best of its
-candidates by an editor or the teacher. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, and their validation pairs.
+candidates by an editor or the teacher. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, and
+their validation pairs.
 """
 
 from __future__ import annotations
