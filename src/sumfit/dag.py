@@ -130,7 +130,7 @@ class DAG:
             GraphError: If ``words_per_vertex`` is below 1.
         """
         if words_per_vertex < 1:
-            raise GraphError(f"words_per_vertex must be at least 1, was {words_per_vertex}")
+            raise GraphError.of("words_per_vertex", words_per_vertex, "must be at least 1")
         n_words = self.n_candidates
         if words_per_vertex >= n_words:
             return self

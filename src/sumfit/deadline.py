@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from sumfit.errors import TimeLimitError
+from sumfit.errors import TimeLimitError, given
 
 __all__ = ["Check", "Clock", "Deadline", "Hook"]
 
@@ -163,8 +163,9 @@ class Deadline:
         if self._is_late(late_s):
             self.stop()
             raise TimeLimitError(
-                f"the time limit of {self._limit_s:g} s ran out while {doing}; "
-                "give a shorter text or a higher time_limit_s="
+                f"the time limit of {self._limit_s:g} s ran out while {doing}; give a shorter text "
+                "or a higher ",
+                given("time_limit_s"),
             )
 
     def _is_late(self, late_s: float) -> bool:

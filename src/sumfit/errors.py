@@ -1,7 +1,8 @@
 """Every error sumfit raises on purpose, with its exit code and HTTP status.
 
-Owns the exception tree; does not own any check. Each message says what rule was broken, which
-value was given and what to do about it::
+Owns the exception tree and what its messages are made of; does not own any check. Each message
+says what rule was broken, which value was given and what to do about it. The parameters that it
+names are `Keyword` parts, so that whoever shows it names them as its readers do::
 
     SumfitError
     ├── ConfigError(ValueError)            a recipe or option that cannot be used
@@ -31,6 +32,12 @@ value was given and what to do about it::
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # of every type checker; needed at no other time
+
 __all__ = [
     "BudgetError",
     "ConfigError",
@@ -43,12 +50,15 @@ __all__ = [
     "InfeasibleBudgetError",
     "InputError",
     "InputTooLongError",
+    "Keyword",
     "MissingExtraError",
     "ModelError",
     "ModelFormatError",
     "ModelNotFoundError",
     "NothingFoundError",
     "OverloadedError",
+    "Part",
+    "Phrase",
     "ServiceError",
     "SumfitError",
     "TimeLimitError",
@@ -56,7 +66,64 @@ __all__ = [
     "UnknownUnitError",
     "UnsupportedLanguageError",
     "UnsupportedScriptError",
+    "given",
+    "joined",
 ]
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class Keyword(NamedTuple):
+    """A parameter in the message of an error.
+
+    Attributes:
+        name: Its name in Python, as ``max_chars``.
+        after: What stands behind the name there: ``=60``, ``=`` for any value, or nothing; with a
+            space in front, as in ``preset 'poster'``, it is a word that every reader knows.
+        value: What was given.
+    """
+
+    name: str
+    after: str = ""
+    value: Any = None
+
+    def __str__(self) -> str:
+        """As in Python."""
+        return self.name + self.after
+
+
+Part: TypeAlias = str | Keyword
+"""What the message of an error is made of."""
+
+Phrase: TypeAlias = Part | tuple[Part, ...]
+"""A piece of a message."""
+
+
+def given(name: str, *value: Any) -> Keyword:
+    """A parameter with its value, as ``max_chars=60``, or without, as ``max_chars=``.
+
+    Args:
+        name: Its name in Python.
+        *value: The value, if there is one.
+
+    Returns:
+        A part of a message.
+    """
+    return Keyword(name, f"={value[0]!r}" if value else "=", *value)
+
+
+def joined(between: str, phrases: Iterable[Phrase]) -> list[Part]:
+    """Phrases in a row.
+
+    Args:
+        between: What stands between two.
+        phrases: The phrases.
+
+    Returns:
+        Parts of a message.
+    """
+    each = ((phrase,) if isinstance(phrase, str | Keyword) else phrase for phrase in phrases)
+    return [part for phrase in each for part in (between, *phrase)][1:]
 
 
 class SumfitError(Exception):
@@ -69,6 +136,72 @@ class SumfitError(Exception):
 
     exit_code: int = 1
     http_status: int = 500
+    _parts: tuple[Part, ...] = ()
+
+    def __init__(self, *parts: Part) -> None:
+        """Put a message together.
+
+        Args:
+            *parts: Its parts in order.
+        """
+        super().__init__("".join(map(str, parts)))
+        self._parts = tuple(map(_plain, parts))
+
+    @classmethod
+    def of(cls, name: str, value: Any, rule: str, *remedy: Part) -> Self:
+        """Make the error of a parameter: ``NAME RULE, was VALUE; REMEDY``.
+
+        Args:
+            name: Its name in Python.
+            value: What was given.
+            rule: What the value must be.
+            *remedy: What to do, in parts; nothing where the rule says it.
+
+        Returns:
+            The error to raise.
+        """
+        more = ("; ", *remedy) if remedy else ()
+        return cls(Keyword(name, "", value), f" {rule}, was {value!r}", *more)
+
+    @classmethod
+    def from_parts(cls, parts: Iterable[str | Sequence[Any]]) -> Self:
+        """Make an error of what another one's `parts` are in JSON.
+
+        Args:
+            parts: Strings, and lists for keywords.
+
+        Returns:
+            The same error.
+        """
+        return cls(*(part if isinstance(part, str) else Keyword(*part) for part in parts))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the message is made of; it may become JSON."""
+        return self._parts or (str(self),)
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter at fault, by its name in Python; ``None`` if none is."""
+        first = self.parts[0]
+        return first.name if isinstance(first, Keyword) else None
+
+    @property
+    def value(self) -> Any:
+        """The value of `parameter`: a string, number, bool or ``None``, or else a ``repr``."""
+        first = self.parts[0]
+        return first.value if isinstance(first, Keyword) else None
+
+    def text(self, name: Callable[[Keyword], str]) -> str:
+        """The message for readers who know parameters by other names than ``str`` gives them.
+
+        Args:
+            name: From a parameter to what stands for it.
+
+        Returns:
+            The message.
+        """
+        return "".join(part if isinstance(part, str) else name(part) for part in self.parts)
 
 
 class ConfigError(SumfitError, ValueError):
@@ -204,3 +337,10 @@ class MissingExtraError(SumfitError, ImportError):
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         """Go from process to process, as every other error does."""
         return type(self), self._given
+
+
+def _plain(part: Part) -> Part:
+    """A part that goes from process to process, and into JSON, whatever the value is."""
+    if isinstance(part, str) or type(part.value) in _PLAIN:
+        return part
+    return part._replace(value=repr(part.value))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, get_args, get_type_hints
 
 from sumfit.deadline import Hook
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, Keyword, Part, given
 
 __all__ = [
     "GROUPS",
@@ -54,7 +54,7 @@ class Option:
         at_most: Greatest value.
         above: Value that it must be above.
         measure: What a number counts, for messages.
-        remedy: What to do instead of a wrong number, for messages.
+        remedy: What to do instead of a wrong number, in parts of a message.
         choices: Values, where there are few; of some options a registry above has them.
         registry: Command that lists the values, where they are many.
         flag: Flag of the command line, where it is not the name.
@@ -76,7 +76,7 @@ class Option:
     at_most: int | None = None
     above: int | None = None
     measure: str = ""
-    remedy: str = ""
+    remedy: tuple[Part, ...] = ()
     choices: tuple[str | None, ...] = ()
     registry: str = ""
     flag: str = ""
@@ -201,7 +201,7 @@ class SummaryOptions:
         _WORDS,
         at_least=2,
         served_at_most=100,
-        remedy="for single words use repeat_words=False",
+        remedy=("for single words use ", given("repeat_words", False)),
     )
     whole_words: bool = option(
         True,
@@ -393,12 +393,12 @@ def check_option(declared: Option, value: Any, choices: Sequence[str | None] = (
     if choices:
         if value not in choices:
             shown = ", ".join(repr(choice) for choice in choices if choice is not None)
-            raise ConfigError(f"{name} must be one of {shown}, was {value!r}")
+            raise ConfigError.of(name, value, f"must be one of {shown}")
         return value
     if value is None and declared.is_optional:
         return value
     if declared.kind is bool and not isinstance(value, bool):
-        raise ConfigError(f"{name} must be True or False, was {value!r}")
+        raise ConfigError.of(name, value, "must be True or False")
     if declared.kind is int:
         return _whole(declared, value)
     if declared.kind is float:
@@ -411,34 +411,31 @@ def _whole(declared: Option, value: Any) -> int:
         whole = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         whole = None
-    least, remedy = declared.at_least, declared.remedy
+    name, least, most = declared.name, declared.at_least, declared.at_most
     if whole is None or (least is not None and whole < least):
-        raise ConfigError(
-            f"{declared.name} must be a whole number of at least {least}, was {value!r}"
-            + (f"; {remedy}" if remedy else "")
-        )
-    if declared.at_most is not None and whole > declared.at_most:
-        raise ConfigError(f"{declared.name} must be at most {declared.at_most}, was {whole}")
+        rule = f"must be a whole number of at least {least}"
+        raise ConfigError.of(name, value, rule, *declared.remedy)
+    if most is not None and whole > most:
+        raise ConfigError.of(name, whole, f"must be at most {most}")
     return whole
 
 
 def _check_number(declared: Option, value: Any) -> None:
     name, low, high = declared.name, declared.at_least, declared.at_most
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ConfigError(f"{name} must be a finite number, was {value!r}")
+        raise ConfigError.of(name, value, "must be a finite number")
     if low is not None and high is not None and not low <= value <= high:
-        raise ConfigError(f"{name} must be from {low} to {high} {declared.measure}, was {value!r}")
+        raise ConfigError.of(name, value, f"must be from {low} to {high} {declared.measure}")
     if declared.above is not None and value <= declared.above:
-        raise ConfigError(
-            f"{name} must be above {declared.above} {declared.measure}, was {value!r}"
-        )
+        raise ConfigError.of(name, value, f"must be above {declared.above} {declared.measure}")
 
 
 def _phrases(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
-        raise ConfigError(f"{name} must be a list of words or phrases, was the string {value!r}")
+        rule = f" must be a list of words or phrases, was the string {value!r}"
+        raise ConfigError(Keyword(name, "", value), rule)
     phrases = tuple(value) if isinstance(value, Iterable) else (value,)
     for phrase in phrases:
         if not isinstance(phrase, str) or not phrase.strip():
-            raise ConfigError(f"{name} must hold words or phrases, was {phrase!r}")
+            raise ConfigError.of(name, phrase, "must hold words or phrases")
     return phrases

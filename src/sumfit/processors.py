@@ -45,14 +45,12 @@ def checked_workers(n_workers: int | None, *, name: str = "n_workers", least: in
     if n_workers is None:
         return n_processors()
     if isinstance(n_workers, bool) or not isinstance(n_workers, int):
-        raise ConfigError(f"{name} must be a whole number, was {n_workers!r}")
+        raise ConfigError.of(name, n_workers, "must be a whole number")
     if n_workers < least:
         hint = "" if least else " (0 for one per processor)"
-        raise ConfigError(f"{name} must be at least {least}{hint}, was {n_workers}")
+        raise ConfigError.of(name, n_workers, f"must be at least {least}{hint}")
     most = max(_FEW, _PER_PROCESSOR * n_processors())
     if n_workers > most:
-        raise ConfigError(
-            f"{name} must be at most {most} on a machine with {n_processors()} processors, was "
-            f"{n_workers}; more only wait for each other"
-        )
+        rule = f"must be at most {most} on a machine with {n_processors()} processors"
+        raise ConfigError.of(name, n_workers, rule, "more only wait for each other")
     return n_workers or n_processors()

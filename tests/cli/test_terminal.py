@@ -10,8 +10,9 @@ import pytest
 from numba import njit
 
 import sumfit.compiled  # noqa: F401 - sees what is compiled
-from sumfit.cli.terminal import in_flags
+from sumfit.cli.terminal import as_flag
 from sumfit.compilation import MESSAGE, announce_compilation, begins, n_compiled, on_compilation
+from sumfit.errors import Keyword, given
 from sumfit.jobs.stream import StreamProgress
 from sumfit.text.printable import printable
 
@@ -28,34 +29,27 @@ def test_printable_spells_out_what_could_steer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "expected"),
+    ("keyword", "expected"),
     [
-        ("max_chars=60 or max_words=8", "--max-chars 60 or --max-words 8"),
-        ("unit= goes with ratio", "--unit goes with ratio"),
-        ("max_length= needs unit=, for example", "--max-length needs --unit, for example"),
-        ("time_limit_s must be above 0 seconds", "--time-limit must be above 0 seconds"),
-        ("n_workers must be at least 1", "--workers must be at least 1"),
-        ("use repeat_words=False or keep_short=True", "use --no-repeat-words or --keep-short"),
-        (
-            "seed must be a whole number of at least 0",
-            "--seed must be a whole number of at least 0",
-        ),
-        ("device='x' needs backend='torch'", "--device 'x' needs --backend 'torch'"),
-        ("rerank must be 'mbr'", "--rerank must be 'mbr'"),
-        ("run.precision must be one of", "run.precision must be one of"),
-        ("search_time_limit_s must be above 0", "--search-time-limit must be above 0"),
-        ("run.n_workers must be", "run.n_workers must be"),
-        ("required must hold words", "--require must hold words"),
-        ("a higher max_expansions=, or", "a higher --max-expansions, or"),
-        ("ask for on_infeasible='cut'", "ask for --on-infeasible 'cut'"),
-        ("my_max_chars=60 a=b", "my_max_chars=60 a=b"),
-        ("max_chars must be 0 or more", "--max-chars must be 0 or more"),
-        ("--max-chars must be", "--max-chars must be"),
-        ("min_vertices must be at least 3", "min_vertices must be at least 3"),
+        (given("max_chars", 60), "--max-chars 60"),
+        (given("unit"), "--unit"),
+        (Keyword("time_limit_s"), "--time-limit"),
+        (given("search_time_limit_s", 0.5), "--search-time-limit 0.5"),
+        (Keyword("n_workers"), "--workers"),
+        (Keyword("n_processes"), "--processes"),
+        (Keyword("n_best"), "--n-best"),
+        (Keyword("max_n_best"), "--max-n-best"),
+        (given("repeat_words", False), "--no-repeat-words"),
+        (given("keep_short", True), "--keep-short"),
+        (given("keep_short", "yes"), "--keep-short 'yes'"),
+        (Keyword("required"), "--require"),
+        (given("on_infeasible", "cut"), "--on-infeasible 'cut'"),
+        (Keyword("preset", " 'poster'", "poster"), "preset 'poster'"),
+        (given("prefix", ""), "--prefix ''"),
     ],
 )
-def test_messages_in_the_command_lines_words(message: str, expected: str) -> None:
-    assert in_flags(message) == expected
+def test_a_parameter_is_a_flag_of_the_command_line(keyword: Keyword, expected: str) -> None:
+    assert as_flag(keyword) == expected
 
 
 def test_progress_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -316,7 +316,7 @@ def test_a_bad_record_loses_no_other(tmp_path: Path, tiny_model: Path, fit: Summ
         assert row["summary"] == (None if is_bad else summary)
         assert row["summary_error_type"] == ("DataFormatError" if is_bad else None)
     errors = [row["summary_error"] for row in found if row["summary_line"] in bad]
-    assert errors == report.messages
+    assert errors == [str(message) for message in report.messages]
     assert errors[0].startswith(f"{file}:1: not JSON: ")
     assert errors[2].startswith(f"{file}:7: not UTF-8 at byte 22 of the line (0xe9)")
     assert errors[3:] == [

@@ -42,11 +42,11 @@ class BeamOptions(BaselineOptions):
         BaselineOptions.__post_init__(self)
         size, penalty = self.beam_size, self.length_penalty
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise ConfigError(f"beam_size must be a whole number of at least 1, was {size!r}")
+            raise ConfigError.of("beam_size", size, "must be a whole number of at least 1")
         if isinstance(penalty, bool) or not isinstance(penalty, int | float):
-            raise ConfigError(f"length_penalty must be a number, was {penalty!r}")
+            raise ConfigError.of("length_penalty", penalty, "must be a number")
         if not 0 <= penalty < math.inf:
-            raise ConfigError(f"length_penalty must be 0 or more, was {penalty!r}")
+            raise ConfigError.of("length_penalty", penalty, "must be 0 or more")
 
 
 class AutoregressiveBaseline(Baseline):

@@ -49,7 +49,7 @@ class BaselineOptions:
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep_short, bool):
-            raise ConfigError(f"keep_short must be True or False, was {self.keep_short!r}")
+            raise ConfigError.of("keep_short", self.keep_short, "must be True or False")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,11 @@ class Baseline(ABC):
             ConfigError: If device, precision or batch size cannot be used.
         """
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-            raise ConfigError(f"batch_size must be at least 1, was {batch_size!r}")
+            raise ConfigError.of("batch_size", batch_size, "must be at least 1")
         found = usable_device(device)
         chosen = precision or ("fp32" if found.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
-            raise ConfigError(f"precision must be 'fp32' or 'bf16' for a baseline, was {chosen!r}")
+            raise ConfigError.of("precision", chosen, "must be 'fp32' or 'bf16' for a baseline")
         network = load_network(directory)
         model = ModelDirectory.open(directory, system=network.system)
         return cls(model, network, device=found, precision=chosen, batch_size=batch_size)

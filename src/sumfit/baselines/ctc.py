@@ -58,18 +58,18 @@ class CTCOptions(BaselineOptions):
         BaselineOptions.__post_init__(self)
         if self.method not in CTC_METHODS:
             known = ", ".join(map(repr, CTC_METHODS))
-            raise ConfigError(f"method must be one of {known}, was {self.method!r}")
+            raise ConfigError.of("method", self.method, f"must be one of {known}")
         bonus = self.bonus
         if (
             isinstance(bonus, bool)
             or not isinstance(bonus, int | float)
             or not math.isfinite(bonus)
         ):
-            raise ConfigError(f"bonus must be a finite number, was {bonus!r}")
+            raise ConfigError.of("bonus", bonus, "must be a finite number")
         for name in ("beam_size", "labels_per_slot"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
+                raise ConfigError.of(name, value, "must be a whole number of at least 1")
 
 
 class CTCBaseline(Baseline):

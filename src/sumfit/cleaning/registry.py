@@ -28,7 +28,7 @@ from sumfit.cleaning.trace import clean_trace
 from sumfit.cleaning.transcript import clean_transcript
 from sumfit.cleaning.wiki import clean_wiki
 from sumfit.deadline import Check
-from sumfit.errors import ConfigError, InputTooLongError
+from sumfit.errors import ConfigError, InputTooLongError, given
 from sumfit.parts import is_long
 
 __all__ = ["INPUT_KINDS", "MOST_CLEANED", "Cleaned", "check_cleanable", "check_kind", "clean"]
@@ -101,7 +101,7 @@ def check_kind(kind: object) -> None:
     """
     if kind not in INPUT_KINDS:
         known = ", ".join(repr(name) for name in INPUT_KINDS)
-        raise ConfigError(f"input_kind must be one of {known}, was {kind!r}")
+        raise ConfigError.of("input_kind", kind, f"must be one of {known}")
 
 
 def clean(
@@ -170,7 +170,8 @@ def check_cleanable(n_chars: int, removed: Sequence[str]) -> None:
     if removed and n_chars > MOST_CLEANED:
         raise InputTooLongError(
             f"the text has {n_chars} characters and {', '.join(removed)} in it; at most "
-            f"{MOST_CLEANED} characters are cleaned: cut it, or use clean=False"
+            f"{MOST_CLEANED} characters are cleaned: cut it, or use ",
+            given("clean", False),
         )
 
 

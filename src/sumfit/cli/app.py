@@ -23,7 +23,7 @@ from sumfit._version import __version__
 from sumfit.cli.commands import COMMANDS, DEFAULT, Command
 from sumfit.cli.help import EPILOG, HELP_OPTIONS, MARKUP, SHORT_HELP, with_plain_help
 from sumfit.cli.settings import settings_of, settle, where_set
-from sumfit.cli.terminal import as_utf8, in_flags, names_on_one_line, use_utf8
+from sumfit.cli.terminal import as_flag, as_utf8, names_on_one_line, use_utf8
 from sumfit.errors import MissingExtraError, SumfitError
 from sumfit.text.printable import one_line, printable
 from sumfit.writing import is_full
@@ -209,7 +209,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     if isinstance(error, ModuleNotFoundError):
         error = _missing_extra(error) or error
     if isinstance(error, SumfitError):
-        message = where_set(names_on_one_line(in_flags(str(error)), arguments))
+        message = where_set(names_on_one_line(error.text(as_flag), arguments))
         print(f"error: {printable(message)}", file=sys.stderr)
         return error.exit_code
     if isinstance(error, OSError) and error.strerror:  # a full disk, a file without permission

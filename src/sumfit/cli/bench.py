@@ -72,5 +72,5 @@ def _summarizer(model: Path | None, backend: str, workers: int | None) -> Summar
         "cuda": {"backend": "torch", "device": "cuda"},
     }
     if backend not in known:
-        raise ConfigError(f"backend must be among {', '.join(known)}, was {backend!r}")
+        raise ConfigError.of("backend", backend, f"must be among {', '.join(known)}")
     return Summarizer.from_pretrained(model, n_workers=workers, **known[backend])

@@ -48,7 +48,7 @@ def level_of(name: str) -> int:
         ConfigError: If there is no such level.
     """
     if name not in LEVELS:
-        raise ConfigError(f"log_level must be one of {', '.join(LEVELS)}, was {name!r}")
+        raise ConfigError.of("log_level", name, f"must be one of {', '.join(LEVELS)}")
     number: int = getattr(logging, name.upper())
     return number
 

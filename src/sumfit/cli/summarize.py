@@ -15,9 +15,9 @@ import typer
 
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.settings import SettingsFlags
-from sumfit.cli.terminal import in_flags
+from sumfit.cli.terminal import as_flag
 from sumfit.data.lines import COMPRESSED
-from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError
+from sumfit.errors import BudgetError, ConfigError, ConflictingBudgetError, SumfitError
 from sumfit.hypothesis import Summary
 from sumfit.jobs import JobSpec, run_job
 from sumfit.jobs.failures import Failures
@@ -400,7 +400,7 @@ def _write(
 ) -> None:
     """Write an item's results as they are, and say on stderr what is wrong with it."""
     error = item.error or next((one.error for one in summaries if one.error), None)
-    message = failures.add(item.line, type(error).__name__ if error else None, str(error))
+    message = failures.add(item.line, error)
     if message is not None:
         _print_failure(message)
     for place, one in enumerate(summaries):
@@ -413,8 +413,8 @@ def _write(
     stream.flush()
 
 
-def _print_failure(message: str) -> None:
-    print(one_line(in_flags(message)), file=sys.stderr)
+def _print_failure(message: SumfitError) -> None:
+    print(one_line(message.text(as_flag)), file=sys.stderr)
 
 
 def _lengths(length: LengthFlags, limit_field: str | None) -> dict[str, Any]:

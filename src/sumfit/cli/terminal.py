@@ -10,25 +10,18 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from functools import cache
 
-from sumfit.errors import InputError
+from sumfit.errors import InputError, Keyword
 
 __all__ = [
+    "as_flag",
     "as_utf8",
     "check_utf8",
-    "in_flags",
     "names_on_one_line",
     "not_utf8",
     "use_utf8",
 ]
 
-_OF_COMMANDS = (  # options that are none of a summary
-    "backend batch_size delimiter device encoding engine gpus log_level max_batch max_body_bytes "
-    "max_texts n_workers output_field port precision processes queue_size search_time_limit_s "
-    "workers"
-).split()
-_OTHER_FLAGS = {"search_time_limit_s": "--search-time-limit", "n_workers": "--workers"}
 _SURROGATE = re.compile("[\udc80-\udcff]")  # a byte of an argument that is no UTF-8
 
 
@@ -112,36 +105,24 @@ def names_on_one_line(message: str, arguments: Iterable[str]) -> str:
     return message
 
 
-def in_flags(message: str) -> str:
-    """An error message of the library in the command line's words.
+def as_flag(keyword: Keyword) -> str:
+    """A parameter in the message of an error, as the command line has it.
 
     Args:
-        message: It may name keyword arguments, as in ``max_chars=60`` or ``max_chars must be``.
+        keyword: The parameter, as ``max_chars=60`` or ``clean=False``.
 
     Returns:
-        The message with ``--max-chars 60`` in their place.
+        ``--max-chars 60``, ``--no-clean``; as it is where it stands in words.
     """
-    flags, switches = _flags()
-    names = "|".join(flags)
+    from sumfit.options import OPTIONS  # here, for what needs no model starts fast
 
-    def flag(match: re.Match[str]) -> str:
-        return f"{flags[match[1]]}{' ' if match[2] else ''}"
-
-    def switch(match: re.Match[str]) -> str:
-        return flags[match[1]] if match[2] == "True" else f"--no-{flags[match[1]][2:]}"
-
-    message = re.sub(rf"(?<![\w.-])({'|'.join(switches)})=(True|False)\b", switch, message)
-    return re.sub(rf"(?<![\w.-])({names})(?:=(?=([^\s,;.)]?))|(?= must ))", flag, message)
-
-
-@cache
-def _flags() -> tuple[dict[str, str], list[str]]:
-    """The flag of every keyword, and which of them are switches."""
-    from sumfit.length.request import LIMIT_KEYWORDS  # here, for what needs no model starts fast
-    from sumfit.options import OPTIONS
-
-    others = ("unit", "ratio_rule", "reserve", "prefix", "suffix")
-    names = (*LIMIT_KEYWORDS, *others, *_OF_COMMANDS)
-    flags = {name: f"--{name.replace('_', '-')}" for name in names} | _OTHER_FLAGS
-    flags |= {name: one.long_flag for name, one in OPTIONS.items()}
-    return flags, [name for name, one in OPTIONS.items() if one.kind is bool]
+    name, after, _ = keyword
+    if after.startswith(" "):
+        return str(keyword)
+    declared = OPTIONS.get(name)
+    # Of other options the flag does not say what their names in Python say: number, seconds.
+    words = name.removeprefix("n_").removesuffix("_s").replace("_", "-")
+    flag = declared.long_flag if declared else f"--{words}"
+    if declared and declared.kind is bool and after in ("=True", "=False"):
+        return flag if after == "=True" else f"--no-{flag[2:]}"
+    return f"{flag} {after[1:]}" if after[1:] else flag

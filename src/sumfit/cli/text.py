@@ -13,7 +13,7 @@ from sumfit.cli.commands import COMMANDS
 from sumfit.cli.help import SHORT_HELP
 from sumfit.cli.options import LengthFlags, ModelFlags, SummaryFlags, choice, with_flags
 from sumfit.cli.settings import SettingsFlags
-from sumfit.cli.terminal import check_utf8, in_flags, not_utf8
+from sumfit.cli.terminal import as_flag, check_utf8, not_utf8
 from sumfit.errors import BudgetError, ConfigError
 from sumfit.hypothesis import Summary
 from sumfit.jobs.records import json_line, record_of
@@ -71,8 +71,8 @@ def text(
         has_label = len(results) > 1 and len(one.alternatives) > 0
         _show(one, format, label=f"{one.limit}\t" if has_label else "")
     errors = [one.error for one in results if one.error is not None]
-    for message in dict.fromkeys(str(error) for error in errors):
-        print(f"error: {printable(in_flags(message))}", file=sys.stderr)
+    for message in dict.fromkeys(error.text(as_flag) for error in errors):
+        print(f"error: {printable(message)}", file=sys.stderr)
     if errors:
         raise typer.Exit(errors[0].exit_code)
 

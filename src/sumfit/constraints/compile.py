@@ -50,7 +50,7 @@ from sumfit.constraints.tables import (
     word_hashes,
     word_standing,
 )
-from sumfit.errors import ConstraintError
+from sumfit.errors import ConstraintError, Keyword, given
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.surface import FILLERS, fillers_of
 from sumfit.truth.names import related_names
@@ -127,25 +127,26 @@ class Constraints:
     def __post_init__(self) -> None:
         size = self.no_repeat_ngram
         if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 2):
-            raise ConstraintError(
-                f"no_repeat_ngram must be a whole number of at least 2, was {size!r}; "
-                "for single words use repeat_words=False"
-            )
+            rule = "must be a whole number of at least 2"
+            remedy = ("for single words use ", given("repeat_words", False))
+            raise ConstraintError.of("no_repeat_ngram", size, rule, *remedy)
         for name in ("banned", "required"):
             phrases = getattr(self, name)
             if isinstance(phrases, str):
-                raise ConstraintError(f"{name} must be a list of phrases, was the text {phrases!r}")
+                rule = f" must be a list of phrases, was the text {phrases!r}"
+                raise ConstraintError(Keyword(name, "", phrases), rule)
             object.__setattr__(self, name, tuple(phrases))
             for phrase in getattr(self, name):
                 if not isinstance(phrase, str) or not _ATOMS.findall(phrase):
                     raise ConstraintError(
-                        f"{name} must contain words or phrases; {phrase!r} has neither letters "
-                        "nor digits"
+                        Keyword(name, "", phrase),
+                        f" must contain words or phrases; {phrase!r} has neither letters nor "
+                        "digits",
                     )
                 if any("\ud800" <= character <= "\udfff" for character in phrase):
                     raise ConstraintError(
-                        f"{name} holds {phrase!r}, which has half a character; UTF-8 has no place "
-                        "for it"
+                        Keyword(name, "", phrase),
+                        f" holds {phrase!r}, which has half a character; UTF-8 has no place for it",
                     )
         if len(self.required) > _MOST_REQUIRED:
             raise ConstraintError(
@@ -283,8 +284,8 @@ class Constraints:
                 for before, after in itertools.pairwise(atoms):
                     if before == after and before[:1].isalnum():
                         raise ConstraintError(
-                            f"{phrase!r} is required but repeats {after!r}; "
-                            "allow it with repeat_adjacent=True"
+                            f"{phrase!r} is required but repeats {after!r}; allow it with ",
+                            given("repeat_adjacent", True),
                         )
 
     def _check_repeats(self, function_words: Collection[str]) -> None:
@@ -297,8 +298,8 @@ class Constraints:
             for word, times in Counter(words).items():
                 if times > 1:
                     raise ConstraintError(
-                        f"{phrase!r} is required but repeats {word!r}; "
-                        "allow it with repeat_words=True"
+                        f"{phrase!r} is required but repeats {word!r}; allow it with ",
+                        given("repeat_words", True),
                     )
 
     def _source_words(self, source_text: str, known: Lexicon) -> set[bytes]:

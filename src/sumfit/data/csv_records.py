@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sumfit.data.lines import Line
-from sumfit.errors import ConfigError, DataFormatError
+from sumfit.errors import ConfigError, DataFormatError, Part, given
 
 __all__ = ["Record", "csv_header", "csv_records", "guess_delimiter"]
 
@@ -170,12 +170,14 @@ def _check_guess(header: list[str], name: str, delimiter: str, is_guessed: bool)
     mark = max(counts, key=lambda one: counts[one])
     if counts[mark]:
         shown = "tab" if mark == "\t" else mark
-        remedy = f"delimiter={shown!r}, and if not, delimiter={delimiter!r}"
+        other = given("delimiter", shown)
+        remedy: tuple[Part, ...] = (other, ", and if not, ", given("delimiter", delimiter))
         if delimiter == "\t":  # of a .tsv file, which has no other
-            remedy = "the format csv" + ("" if mark == "," else f" and delimiter={shown!r}")
+            remedy = ("the format csv",) if mark == "," else ("the format csv and ", other)
         raise ConfigError(
             f"{name}: its header is one column, {header[0][:80]!r}; if {shown!r} stands between "
-            f"fields, give {remedy}"
+            "fields, give ",
+            *remedy,
         )
 
 

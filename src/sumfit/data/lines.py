@@ -161,9 +161,8 @@ def checked_encoding(encoding: str) -> str:
         "".encode(encoding)  # of all that it looks up, encodings of texts alone take a string
         return codecs.lookup(encoding).name
     except (LookupError, ValueError, TypeError):  # a name with a null character, or none
-        raise ConfigError(
-            f"encoding must be one that Python knows, such as cp1252 or utf-16, was {encoding!r}"
-        ) from None
+        rule = "must be one that Python knows, such as cp1252 or utf-16"
+        raise ConfigError.of("encoding", encoding, rule) from None
 
 
 def recoded_lines(stream: Iterable[bytes], encoding: str, *, name: str) -> Iterator[bytes]:

@@ -96,29 +96,26 @@ class DecodeOptions:
         for name in ("bonus", "unit_bonus"):
             value = getattr(self, name)
             if not _is_real(value) or not math.isfinite(value):
-                raise ConfigError(f"{name} must be a finite number of nats, was {value!r}")
+                raise ConfigError.of(name, value, "must be a finite number of nats")
             if abs(value) > _MOST_BONUS:
-                raise ConfigError(
-                    f"{name} must be between -{_MOST_BONUS:g} and {_MOST_BONUS:g} nats, "
-                    f"was {value!r}"
-                )
+                rule = f"must be between -{_MOST_BONUS:g} and {_MOST_BONUS:g} nats"
+                raise ConfigError.of(name, value, rule)
         for name in ("beam_size", "words_per_vertex", "n_best", "max_expansions"):
             value = getattr(self, name)
             if name == "words_per_vertex" and value is None:
                 continue
             if not _is_whole(value) or value < 1:
-                raise ConfigError(f"{name} must be a whole number of at least 1, was {value!r}")
+                raise ConfigError.of(name, value, "must be a whole number of at least 1")
         if self.after_best is not None and (not _is_whole(self.after_best) or self.after_best < 0):
-            raise ConfigError(
-                f"after_best must be None or a whole number of at least 0, was {self.after_best!r}"
-            )
+            rule = "must be None or a whole number of at least 0"
+            raise ConfigError.of("after_best", self.after_best, rule)
         limit = self.time_limit_s
         if limit is not None and (not _is_real(limit) or not limit > 0):
-            raise ConfigError(f"time_limit_s must be above 0 seconds, was {limit!r}")
+            raise ConfigError.of("time_limit_s", limit, "must be above 0 seconds")
         if self.deadline is not None and not isinstance(self.deadline, Deadline):
-            raise ConfigError(f"deadline must be a Deadline, was {self.deadline!r}")
+            raise ConfigError.of("deadline", self.deadline, "must be a Deadline")
         if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
-            raise ConfigError(f"seed must be a whole number of at least 0, was {self.seed!r}")
+            raise ConfigError.of("seed", self.seed, "must be a whole number of at least 0")
 
     def check_against(self, dag: DAG) -> None:
         """Check that costs and constraints are made for the graph's vocabulary.
@@ -136,10 +133,9 @@ class DecodeOptions:
                 "give one cost per vocabulary id"
             )
         if self.constraints is not None and not hasattr(self.constraints, "vocab_size"):
-            raise ConstraintError(
-                f"constraints must be compiled for one text, was {self.constraints!r}; "
-                "give Constraints(...).compile(tokenizer, lexicon, source_text)"
-            )
+            remedy = "give Constraints(...).compile(tokenizer, lexicon, source_text)"
+            rule = "must be compiled for one text"
+            raise ConstraintError.of("constraints", self.constraints, rule, remedy)
         if self.constraints is not None and self.constraints.vocab_size != dag.vocab_size:
             raise ConstraintError(
                 f"constraints were compiled for {self.constraints.vocab_size} vocabulary ids, but "
@@ -212,7 +208,7 @@ def is_any_ending(ending: str) -> bool:
         ConfigError: If it is neither.
     """
     if ending not in get_args(Ending):
-        raise ConfigError(f"ending must be 'eos' or 'any', was {ending!r}")
+        raise ConfigError.of("ending", ending, "must be 'eos' or 'any'")
     return ending == "any"
 
 

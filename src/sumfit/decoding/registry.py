@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Literal, cast
 
 from sumfit.decoding.options import DecodeOptions, Decoder
-from sumfit.errors import ConfigError, ConstraintError
+from sumfit.errors import ConfigError, ConstraintError, Keyword
 
 __all__ = ["METHODS", "Method", "MethodName", "get_decoder", "get_method"]
 
@@ -92,7 +92,7 @@ def get_method(name: str) -> Method:
         ConfigError: If there is no such method.
     """
     if not isinstance(name, str) or name not in METHODS:
-        raise ConfigError(f"method must be one of {', '.join(sorted(METHODS))}, was {name!r}")
+        raise ConfigError.of("method", name, f"must be one of {', '.join(sorted(METHODS))}")
     return METHODS[name]
 
 
@@ -115,8 +115,10 @@ def get_decoder(name: str, options: DecodeOptions | None = None) -> Decoder:
     if has_constraints and not method.keeps_constraints:
         *others, last = (repr(other) for other, row in METHODS.items() if row.keeps_constraints)
         raise ConstraintError(
-            f"method {name!r} cannot keep constraints; use method={', '.join(others)} or {last}, "
-            "or leave the constraints out"
+            Keyword("method", f" {name!r}", name),
+            " cannot keep constraints; use ",
+            Keyword("method", f"={', '.join(others)}"),
+            f" or {last}, or leave the constraints out",
         )
     return method.load()
 

@@ -82,7 +82,7 @@ class RougeOptions:
                 f"references must be one of {sorted(_COMBINE)}, was {self.references!r}"
             )
         if self.max_bytes is not None and self.max_bytes < 1:
-            raise ConfigError(f"max_bytes must be at least 1, was {self.max_bytes}")
+            raise ConfigError.of("max_bytes", self.max_bytes, "must be at least 1")
 
     @classmethod
     def duc(

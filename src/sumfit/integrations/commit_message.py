@@ -106,10 +106,8 @@ def check_limit(max_chars: object) -> int:
         or not isinstance(max_chars, int)
         or not 1 <= max_chars <= MAX_LIMIT
     ):
-        raise BudgetError(
-            f"max_chars must be a whole number from 1 to {MAX_LIMIT}, was {max_chars!r}; "
-            "subjects have 50 or 72"
-        )
+        rule = f"must be a whole number from 1 to {MAX_LIMIT}"
+        raise BudgetError.of("max_chars", max_chars, rule, "subjects have 50 or 72")
     return max_chars
 
 

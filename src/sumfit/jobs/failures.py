@@ -6,7 +6,7 @@ them at its end. Does not own how a terminal shows it.
 
 from __future__ import annotations
 
-from sumfit.errors import DataFormatError, EmptyInputError
+from sumfit.errors import DataFormatError, EmptyInputError, SumfitError
 
 __all__ = ["Failures"]
 
@@ -26,25 +26,24 @@ class Failures:
         self.n_texts = 0
         self.n_failed = 0
 
-    def add(self, line: int, kind: str | None, message: str = "") -> str | None:
+    def add(self, line: int, error: SumfitError | None) -> SumfitError | None:
         """Count one text.
 
         Args:
             line: Its line or row, from 1.
-            kind: Name of its error's class, ``None`` if it has a summary.
-            message: What is wrong with it.
+            error: What is wrong with it, ``None`` if it has a summary.
 
         Returns:
-            What to say of it, in the library's words; ``None`` if it is good, or one of many.
+            What to say of it; ``None`` if it is good, or one of many.
         """
         self.n_texts += 1
-        if kind is None or (self._blank_is_good and kind == EmptyInputError.__name__):
+        if error is None or (self._blank_is_good and isinstance(error, EmptyInputError)):
             return None
         self.n_failed += 1
         if self.n_failed > _MOST_MESSAGES:
             return None
-        names_its_line = kind == DataFormatError.__name__
-        return message if names_its_line else f"line {line}: {message}"
+        names_its_line = isinstance(error, DataFormatError)
+        return error if names_its_line else SumfitError(f"line {line}: ", *error.parts)
 
     def total(self) -> str:
         """Say how many failed.

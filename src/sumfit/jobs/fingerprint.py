@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sumfit.errors import Phrase, given
+
 __all__ = ["JOB_FORMAT", "content_digest", "differences"]
 
-JOB_FORMAT = "sumfit-job-3"
+JOB_FORMAT = "sumfit-job-4"
 
 _BLOCK = 1 << 20
 _CONTENT = ("input_bytes", "input_sha256")
@@ -44,7 +46,7 @@ def content_digest(path: Path) -> str:
     return sha.hexdigest()
 
 
-def differences(before: object, now: Mapping[str, Any]) -> list[str]:
+def differences(before: object, now: Mapping[str, Any]) -> list[Phrase]:
     """Say how a job differs from the one that was begun.
 
     Args:
@@ -59,7 +61,7 @@ def differences(before: object, now: Mapping[str, Any]) -> list[str]:
     return list(_differences(before, now))
 
 
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Phrase]:
     if any(before.get(name) != now[name] for name in _CONTENT):
         sizes = [before.get("input_bytes"), now["input_bytes"]]
         how = "other bytes" if sizes[0] == sizes[1] else f"{sizes[1]} bytes, {sizes[0]} before"
@@ -73,11 +75,11 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     yield from _options(options if isinstance(options, Mapping) else {}, now["options"])
 
 
-def _options(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _options(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Phrase]:
     for name in sorted({*before, *now}):
         if name not in now:
-            yield f"{name}={before[name]!r} is left out now"
+            yield given(name, before[name]), " is left out now"
         elif name not in before:
-            yield f"{name}={now[name]!r} was not given before"
+            yield given(name, now[name]), " was not given before"
         elif before[name] != now[name]:
-            yield f"{name}={now[name]!r} was {before[name]!r} before"
+            yield given(name, now[name]), f" was {before[name]!r} before"

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from sumfit.data.lines import checked_encoding, recoded_lines
 from sumfit.data.readers import Format, Row, delimiter_of, read_rows
-from sumfit.errors import ConfigError, DataFormatError, SumfitError
+from sumfit.errors import ConfigError, DataFormatError, Keyword, SumfitError, given
 from sumfit.jobs.formats import FORMATS, input_format, peek
 from sumfit.jobs.records import without_nan
 
@@ -230,14 +230,12 @@ def check_delimiter(delimiter: str | None, *formats: str) -> None:
     if delimiter is None:
         return
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
-        raise ConfigError(
-            f"delimiter must be one character other than a quotation mark or a line end, was "
-            f"{delimiter!r}; for a tab write 'tab'"
-        )
+        rule = "must be one character other than a quotation mark or a line end"
+        raise ConfigError.of("delimiter", delimiter, rule, "for a tab write 'tab'")
     if "csv" not in formats:
         raise ConfigError(
-            f"delimiter={delimiter!r} is for CSV, was given with {' and '.join(formats)}; leave it "
-            "out"
+            given("delimiter", delimiter),
+            f" is for CSV, was given with {' and '.join(formats)}; leave it out",
         )
 
 
@@ -252,7 +250,8 @@ def check_encoding(encoding: str | None, format: str) -> None:
         ConfigError: If there is no such encoding, or the format has none.
     """
     if encoding is not None and format in TABLES:
-        raise ConfigError(f"encoding={encoding} is for text, was given with {format}; leave it out")
+        what = Keyword("encoding", f"={encoding}", encoding)
+        raise ConfigError(what, f" is for text, was given with {format}; leave it out")
     if encoding is not None:
         checked_encoding(encoding)
 

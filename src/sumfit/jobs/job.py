@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sumfit.data.readers import table_columns
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, SumfitError
 from sumfit.jobs.failures import Failures
 from sumfit.jobs.output import write_output
 from sumfit.jobs.parts import JobDirectory
 from sumfit.jobs.pool import run_local
 from sumfit.jobs.progress import Progress, count_records
-from sumfit.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
+from sumfit.jobs.spec import Chunk, JobSpec, changed_input, check_free, error_of, read_chunks
 
 __all__ = ["JobReport", "run_job"]
 
@@ -35,7 +35,7 @@ class JobReport:
     n_records: int
     n_resumed: int
     failures: Failures
-    messages: list[str] = field(default_factory=list)
+    messages: list[SumfitError] = field(default_factory=list)
 
 
 def run_job(spec: JobSpec, *, show_progress: bool = True) -> JobReport:
@@ -116,7 +116,7 @@ def _check_room(spec: JobSpec) -> None:
 def _noted(results: Iterator[dict[str, Any]], report: JobReport) -> Iterator[dict[str, Any]]:
     """The results, counted on their way to the output."""
     for result in results:
-        message = report.failures.add(result["line"], result["error_type"], result["error"])
+        message = report.failures.add(result["line"], error_of(result))
         if message is not None:
             report.messages.append(message)
         yield result

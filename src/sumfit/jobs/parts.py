@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from sumfit.errors import ConfigError, DataFormatError, OverloadedError
+from sumfit.errors import ConfigError, DataFormatError, OverloadedError, joined
 from sumfit.jobs.fingerprint import differences
 from sumfit.writing import flush_to_disk, replace_file, sync_folder
 
@@ -164,8 +164,9 @@ class JobDirectory:
         changes = differences(before, json.loads(json.dumps(fingerprint)))
         if changes:
             raise ConfigError(
-                f"{self.path} holds an unfinished job, and {'; '.join(changes)}. Run it as before "
-                "to go on, or start over with --restart"
+                f"{self.path} holds an unfinished job, and ",
+                *joined("; ", changes),
+                ". Run it as before to go on, or start over with --restart",
             )
 
 

@@ -189,5 +189,5 @@ class _Worker:
         answer: dict[str, Any] = json.loads(line)
         if "failed" in answer:
             kind = ConfigError if answer["exit_code"] == 2 else ServiceError
-            raise kind(answer["failed"])
+            raise kind.from_parts(answer["failed"])
         return answer

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from sumfit import errors
 from sumfit._version import __version__
 from sumfit.data.readers import Format, Row, file_format, read_rows
-from sumfit.errors import ConfigError, DataFormatError, SumfitError
+from sumfit.errors import ConfigError, DataFormatError, Keyword, SumfitError, given
 from sumfit.jobs.fingerprint import JOB_FORMAT, content_digest
 from sumfit.jobs.formats import FORMATS, input_format
 from sumfit.jobs.items import check_columns, check_delimiter, check_encoding, item_of
@@ -23,7 +24,15 @@ from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.processors import checked_workers
 from sumfit.runtime import ModelDirectory
 
-__all__ = ["Chunk", "JobSpec", "changed_input", "check_free", "failed_result", "read_chunks"]
+__all__ = [
+    "Chunk",
+    "JobSpec",
+    "changed_input",
+    "check_free",
+    "error_of",
+    "failed_result",
+    "read_chunks",
+]
 
 Engine = Literal["local", "ray"]
 
@@ -92,25 +101,26 @@ class JobSpec:
 
     def __post_init__(self) -> None:
         if self.engine not in ("local", "ray"):
-            raise ConfigError(f"engine must be 'local' or 'ray', was {self.engine!r}")
+            raise ConfigError.of("engine", self.engine, "must be 'local' or 'ray'")
         for name, value in (("chunk_size", self.chunk_size), ("processes", self.n_processes)):
             if value < 1:
-                raise ConfigError(f"{name} must be at least 1, was {value}")
+                raise ConfigError.of(name, value, "must be at least 1")
         if self.engine == "local":  # a cluster may have any number of processors
             checked_workers(self.n_processes, name="processes")
         self._check_gpus()
         for name in ("limits", *LENGTH_KEYWORDS):
             if isinstance(self.options.get(name), list):
                 raise ConfigError(
-                    f"a file job has one limit for each record, {name}= has several; give one, or "
-                    "a column of limits with --limit-field"
+                    "a file job has one limit for each record, ",
+                    given(name),
+                    " has several; give one, or a column of limits with --limit-field",
                 )
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(
                 f"the input's format must be one of {', '.join(FORMATS)}, was {self.format!r}"
             )
         if not self.output_field:
-            raise ConfigError("output_field must be the name of a column, was ''")
+            raise ConfigError.of("output_field", "", "must be the name of a column")
         if not self.input.is_file():
             raise ConfigError(f"input {self.input} is not a file; give a file that exists")
         if self.output.resolve() == self.input.resolve():
@@ -128,14 +138,14 @@ class JobSpec:
         check_encoding(self.encoding, self.input_format)
         if self.output_format == "lines":
             for name in ("prefix", "suffix"):
-                if "\n" in str(self.options.get(name, "")):
-                    raise ConfigError(
-                        f"{name} has a line end, which an output of lines cannot hold"
-                    )
+                text = str(self.options.get(name, ""))
+                if "\n" in text:
+                    rule = " has a line end, which an output of lines cannot hold"
+                    raise ConfigError(Keyword(name, "", text), rule)
 
     def _check_gpus(self) -> None:
         if not 0 <= self.n_gpus < math.inf:
-            raise ConfigError(f"gpus must be a number of at least 0, was {self.n_gpus}")
+            raise ConfigError.of("gpus", self.n_gpus, "must be a number of at least 0")
         if self.n_gpus and self.engine == "local":
             raise ConfigError(
                 f"gpus are given to the actors of engine 'ray', was {self.n_gpus} with engine "
@@ -303,4 +313,20 @@ def failed_result(error: SumfitError) -> dict[str, Any]:
     Returns:
         JSON types.
     """
-    return {"text": None, "error_type": type(error).__name__, "error": str(error)}
+    said = {"error": str(error), "error_parts": error.parts}
+    return {"text": None, "error_type": type(error).__name__, **said}
+
+
+def error_of(result: Mapping[str, Any]) -> SumfitError | None:
+    """The error of a result that was stored as JSON.
+
+    Args:
+        result: Of one record.
+
+    Returns:
+        As `failed_result` got it; ``None`` if there is a summary.
+    """
+    if result["error"] is None:
+        return None
+    kind: type[SumfitError] = getattr(errors, result["error_type"], SumfitError)
+    return kind.from_parts(result["error_parts"])

@@ -96,7 +96,7 @@ def main() -> None:
             results = summarize_chunk(summarizer, chunk["records"], settings["options"])
             _answer(answers, {"index": chunk["index"], "results": results})
     except SumfitError as error:
-        _answer(answers, {"failed": str(error), "exit_code": error.exit_code})
+        _answer(answers, {"failed": error.parts, "exit_code": error.exit_code})
     except (BrokenPipeError, KeyboardInterrupt):
         return  # the parent is gone or stopping
 

@@ -9,7 +9,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sumfit.errors import BudgetError, ConflictingBudgetError
+from sumfit.errors import BudgetError, ConflictingBudgetError, given
 
 __all__ = ["LengthBudget", "whole_number"]
 
@@ -37,20 +37,24 @@ class LengthBudget:
                 continue
             whole = whole_number(value)
             if whole is None:
-                raise BudgetError(f"{name} must be a whole number, was {value!r}")
+                raise BudgetError.of(name, value, "must be a whole number")
             if whole < 0:
-                raise BudgetError(f"{name} must be 0 or more, was {whole}")
+                raise BudgetError.of(name, whole, "must be 0 or more")
             object.__setattr__(self, name, whole)
         if self.exact is not None and (self.max is not None or self.min is not None):
             other = "max" if self.max is not None else "min"
             raise ConflictingBudgetError(
-                f"exact={self.exact} and {other}={getattr(self, other)} exclude each other; "
-                "give one of them"
+                given("exact", self.exact),
+                " and ",
+                given(other, getattr(self, other)),
+                " exclude each other; give one of them",
             )
         if self.exact is None and self.max is None:
             raise BudgetError("a budget needs max or exact; give one, for example max=8")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ConflictingBudgetError(f"min={self.min} is above max={self.max}; swap them")
+            raise ConflictingBudgetError(
+                given("min", self.min), " is above ", given("max", self.max), "; swap them"
+            )
 
     @property
     def low(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sumfit.errors import UnknownUnitError
+from sumfit.errors import Keyword, UnknownUnitError
 from sumfit.spelling import did_you_mean
 
 __all__ = ["PRESETS", "Preset", "get_preset"]
@@ -265,7 +265,7 @@ def get_preset(name: str) -> Preset:
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
         raise UnknownUnitError(
-            f"preset {name!r} is not known; use one of {', '.join(PRESETS)}"
-            f"{did_you_mean(name, PRESETS)}"
+            Keyword("preset", f" {name!r}", name),
+            f" is not known; use one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}",
         )
     return preset

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from sumfit.deadline import Check
-from sumfit.errors import BudgetError, ConflictingBudgetError
+from sumfit.errors import BudgetError, ConflictingBudgetError, Keyword, Part, given, joined
 from sumfit.length.budget import LengthBudget, whole_number
 from sumfit.length.presets import get_preset
 from sumfit.length.unit import Unit, UnitLike
@@ -46,6 +46,9 @@ _LABEL_ENDS = tuple(":]})>|/-–—•·»：】）")
 
 RATIO_RULES = ("floor", "paper-dat", "paper-truncate")
 """How a share of the source's length becomes a limit."""
+
+_CHARS = given("unit", "chars")
+_NEEDS_UNIT = (" needs ", given("unit"), ", for example ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,18 +196,19 @@ def resolve_budget(
         UnknownUnitError: If there is no such unit or preset.
         TypeError: If a keyword is not known.
     """
-    given = _given({**limits, "ratio": ratio, "preset": preset})
-    if ratio_rule != "floor" and "ratio" not in given:
-        raise BudgetError(f"ratio_rule={ratio_rule!r} needs ratio=, for example ratio=0.25")
-    keyword, minimum_keyword, is_exact = _one_specification(given, unit)
+    asked = _asked({**limits, "ratio": ratio, "preset": preset})
+    if ratio_rule != "floor" and "ratio" not in asked:
+        needs = (" needs ", given("ratio"), ", for example ", given("ratio", 0.25))
+        raise BudgetError(given("ratio_rule", ratio_rule), *needs)
+    keyword, minimum_keyword, is_exact = _one_specification(asked, unit)
     if keyword == "ratio":
         resolved = get_unit(WORDS if unit is None else unit)
-        limit = _limit_of_ratio(given["ratio"], ratio_rule, resolved, source, tokenizer, check)
+        limit = _limit_of_ratio(asked["ratio"], ratio_rule, resolved, source, tokenizer, check)
     else:
-        resolved, limit = _unit_and_limit(keyword, given[keyword], unit)
+        resolved, limit = _unit_and_limit(keyword, asked[keyword], unit)
     minimum = limit if is_exact else 0
     if minimum_keyword:
-        minimum = _minimum(minimum_keyword, given[minimum_keyword], keyword, limit)
+        minimum = _minimum(minimum_keyword, asked[minimum_keyword], keyword, limit)
     overhead = _overhead(resolved, prefix, suffix, tokenizer)
     reserve = _whole_number("reserve", reserve)
     room = limit - overhead - reserve
@@ -223,7 +227,7 @@ def resolve_budget(
         prefix=prefix,
         suffix=suffix,
         reserve=reserve,
-        preset=given.get("preset"),
+        preset=asked.get("preset"),
         keyword=keyword,
     )
 
@@ -260,7 +264,9 @@ def expand_limits(
             _refuse_limits(values)
         listed = _filled("limits", values)
         if plain.get("unit") is None:
-            raise BudgetError("limits= needs unit=, for example limits=[30, 60], unit='chars'")
+            raise BudgetError(
+                given("limits"), *_NEEDS_UNIT, given("limits", [30, 60]), ", ", _CHARS
+            )
         return [{**plain, "max_length": value} for value in listed]
     several = {
         name: _filled(name, plain[name])
@@ -273,13 +279,17 @@ def expand_limits(
     for name, others_ in rest:
         if len(others_) != len(values):
             raise ConflictingBudgetError(
-                f"{first} has {len(values)} values and {name} has {len(others_)}; "
-                "give as many of each"
+                Keyword(first, "", values),
+                f" has {len(values)} values and ",
+                Keyword(name, "", others_),
+                f" has {len(others_)}; give as many of each",
             )
     if n_items is not None and len(values) != n_items:
         raise BudgetError(
-            f"{first} has {len(values)} values for {n_items} texts; give one for each text, "
-            "or limits= for several limits of each"
+            Keyword(first, "", values),
+            f" has {len(values)} values for {n_items} texts; give one for each text, or ",
+            given("limits"),
+            " for several limits of each",
         )
     return [
         {**plain, **{name: column[i] for name, column in several.items()}}
@@ -294,19 +304,21 @@ def _is_several(value: object) -> bool:
 def _filled(name: str, values: Iterable[Any]) -> list[Any]:
     listed = list(values)
     if not listed:
-        raise BudgetError(f"{name} is an empty list; give at least one limit, as in {name}=[30]")
-    if any(map(_is_several, listed)):
         raise BudgetError(
-            f"{name} must be one list of whole numbers, was {listed}; write {name}=[30, 60]"
+            Keyword(name, "", []),
+            " is an empty list; give at least one limit, as in ",
+            given(name, [30]),
         )
+    if any(map(_is_several, listed)):
+        rule = "must be one list of whole numbers"
+        raise BudgetError.of(name, listed, rule, "write ", given(name, [30, 60]))
     return listed
 
 
 def _refuse_limits(value: object) -> NoReturn:
-    raise BudgetError(
-        f"limits must be a list of whole numbers, was {value!r}; write limits=[30, 60] and "
-        "unit='chars', or max_chars=30 for a single limit"
-    )
+    several = ("write ", given("limits", [30, 60]), " and ", _CHARS)
+    single = (", or ", given("max_chars", 30), " for a single limit")
+    raise BudgetError.of("limits", value, "must be a list of whole numbers", *several, *single)
 
 
 def _known() -> str:
@@ -318,42 +330,46 @@ def _known() -> str:
 
 
 def _conflict(first: str, value: object, second: str, other: object) -> NoReturn:
-    raise ConflictingBudgetError(
-        f"{first}={value!r} and {second}={other!r} are two length specifications; give one of them"
-    )
+    both = (given(first, value), " and ", given(second, other))
+    raise ConflictingBudgetError(*both, " are two length specifications; give one of them")
 
 
 def _one_specification(
-    given: Mapping[str, Any], unit: UnitLike | None
+    asked: Mapping[str, Any], unit: UnitLike | None
 ) -> tuple[str, str | None, bool]:
     """Keyword of the limit, keyword of the minimum, and whether the limit is exact."""
-    tops = [name for name in given if not name.startswith("min_")]
-    minima = [name for name in given if name.startswith("min_")]
-    if not given:
-        example = "max_length=60" if unit is not None else "max_chars=60 or max_words=8"
-        raise BudgetError(f"no length limit was given; give one, for example {example}")
+    tops = [name for name in asked if not name.startswith("min_")]
+    minima = [name for name in asked if name.startswith("min_")]
+    if not asked:
+        example: tuple[Part, ...] = (given("max_length", 60),)
+        if unit is None:
+            example = (given("max_chars", 60), " or ", given("max_words", 8))
+        raise BudgetError("no length limit was given; give one, for example ", *example)
     if len(tops) > 1:
-        _conflict(tops[0], given[tops[0]], tops[1], given[tops[1]])
+        _conflict(tops[0], asked[tops[0]], tops[1], asked[tops[1]])
     if len(minima) > 1:
-        _conflict(minima[0], given[minima[0]], minima[1], given[minima[1]])
+        _conflict(minima[0], asked[minima[0]], minima[1], asked[minima[1]])
     if not tops:
         wanted = minima[0].replace("min_", "max_")
-        raise BudgetError(f"{minima[0]}={given[minima[0]]!r} needs a maximum; add {wanted}=")
+        least = given(minima[0], asked[minima[0]])
+        raise BudgetError(least, " needs a maximum; add ", given(wanted))
     keyword = tops[0]
     if keyword == "limits":
-        _refuse_limits(given[keyword])
+        _refuse_limits(asked[keyword])
     minimum = minima[0] if minima else None
     if minimum and keyword != minimum.replace("min_", "max_"):
-        _conflict(keyword, given[keyword], minimum, given[minimum])
+        _conflict(keyword, asked[keyword], minimum, asked[minimum])
     if keyword not in ("max_length", "exact_length", "ratio") and unit is not None:
-        raise ConflictingBudgetError(
-            f"unit={getattr(unit, '__name__', unit)!s} and {keyword}={given[keyword]!r} exclude "
-            "each other: unit= goes with max_length=, exact_length=, min_length= or ratio="
-        )
+        name = str(getattr(unit, "__name__", unit))
+        both = (Keyword("unit", f"={name}", name), " and ", given(keyword, asked[keyword]))
+        maximum, exact, least = map(given, ("max_length", "exact_length", "min_length"))
+        others = (maximum, ", ", exact, ", ", least, " or ", given("ratio"))
+        rule = (" exclude each other: ", given("unit"), " goes with ", *others)
+        raise ConflictingBudgetError(*both, *rule)
     return keyword, minimum, keyword.startswith("exact_")
 
 
-def _given(keywords: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(keywords: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords that have a value."""
     unknown = sorted(set(keywords) - set(LIMIT_KEYWORDS))
     if unknown:
@@ -368,7 +384,7 @@ def _unit_and_limit(keyword: str, value: Any, unit: UnitLike | None) -> tuple[Un
         return get_unit(chosen.unit), chosen.limit
     name = keyword.partition("_")[2]
     if name == "length" and unit is None:
-        raise BudgetError(f"{keyword}= needs unit=, for example unit='chars'")
+        raise BudgetError(given(keyword), *_NEEDS_UNIT, _CHARS)
     counted = unit if name == "length" and unit is not None else name
     return get_unit(counted), _whole_number(keyword, value)
 
@@ -377,7 +393,7 @@ def _minimum(keyword: str, value: Any, limit_keyword: str, limit: int) -> int:
     minimum = _whole_number(keyword, value)
     if minimum > limit:
         raise ConflictingBudgetError(
-            f"{keyword}={minimum} is above {limit_keyword}={limit}; swap them"
+            given(keyword, minimum), " is above ", given(limit_keyword, limit), "; swap them"
         )
     return minimum
 
@@ -386,12 +402,12 @@ def _whole_number(name: str, value: Any) -> int:
     number = whole_number(value)
     if number is None:
         is_quoted = isinstance(value, str) and value.strip().isdecimal()
-        hint = f"; write {value.strip()} without quotes" if is_quoted else ""
-        raise BudgetError(f"{name} must be a whole number, was {value!r}{hint}")
+        remedy = (f"write {value.strip()} without quotes",) if is_quoted else ()
+        raise BudgetError.of(name, value, "must be a whole number", *remedy)
     if number < 0:
-        raise BudgetError(f"{name} must be 0 or more, was {number}")
+        raise BudgetError.of(name, number, "must be 0 or more")
     if number > MAX_LIMIT:
-        raise BudgetError(f"{name} must be at most {MAX_LIMIT}, was {number}")
+        raise BudgetError.of(name, number, f"must be at most {MAX_LIMIT}")
     return number
 
 
@@ -405,16 +421,14 @@ def _limit_of_ratio(
 ) -> int:
     is_number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
     if not is_number or not math.isfinite(ratio) or not 0 < ratio <= 1:
-        raise BudgetError(f"ratio must be a number above 0 and at most 1, was {ratio!r}")
+        raise BudgetError.of("ratio", ratio, "must be a number above 0 and at most 1")
     if rule not in RATIO_RULES:
-        raise BudgetError(f"ratio_rule must be one of {', '.join(RATIO_RULES)}, was {rule!r}")
+        raise BudgetError.of("ratio_rule", rule, f"must be one of {', '.join(RATIO_RULES)}")
     if rule != "floor" and not unit.counts_words:
-        raise ConflictingBudgetError(
-            f"ratio_rule={rule!r} and unit={unit.name!r} exclude each other: "
-            "the paper's rules count words"
-        )
+        both = (given("ratio_rule", rule), " and ", given("unit", unit.name))
+        raise ConflictingBudgetError(*both, " exclude each other: the paper's rules count words")
     if source is None:
-        raise BudgetError(f"ratio={ratio!r} needs the source text")
+        raise BudgetError(given("ratio", ratio), " needs the source text")
     # The decimal the caller wrote, not the binary fraction near it: 0.29 of 100 is 29.
     exact = Fraction(repr(float(ratio)))
     n = measure(source, unit, tokenizer=tokenizer, check=check)
@@ -429,15 +443,17 @@ def _overhead(unit: Unit, prefix: str, suffix: str, tokenizer: Encoder | None) -
     """What prefix and suffix add to a text between them."""
     for name, part in (("prefix", prefix), ("suffix", suffix)):
         if not isinstance(part, str):
-            raise BudgetError(f"{name} must be a string, was {part!r}")
+            raise BudgetError.of(name, part, "must be a string")
         if any("\ud800" <= character <= "\udfff" for character in part):
-            raise BudgetError(f"{name}={part!r} holds half a character; UTF-8 has no place for it")
+            half = " holds half a character; UTF-8 has no place for it"
+            raise BudgetError(given(name, part), half)
         alphabet = unit.alphabet
         outside = [c for c in part if c not in alphabet.characters] if alphabet else []
         if alphabet and outside:
             raise BudgetError(
-                f"{name}={part!r} holds {outside[0]!r}, which is not in {alphabet.name}; "
-                f"{alphabet.remedy}"
+                given(name, part),
+                f" holds {outside[0]!r}, which is not in {alphabet.name}; ",
+                *alphabet.remedy,
             )
     if not prefix and not suffix:
         return 0
@@ -449,11 +465,12 @@ def _overhead(unit: Unit, prefix: str, suffix: str, tokenizer: Encoder | None) -
 def _explain_no_room(
     keyword: str, limit: int, unit: Unit, overhead: int, prefix: str, suffix: str, reserve: int
 ) -> None:
-    parts = [f"{name}={part!r}" for name, part in (("prefix", prefix), ("suffix", suffix)) if part]
-    if reserve:
-        parts.append(f"reserve={reserve}")
+    around = {"prefix": prefix, "suffix": suffix, "reserve": reserve}
+    parts = [given(name, part) for name, part in around.items() if part]
     verb = "takes" if len(parts) == 1 else "take"
     raise ConflictingBudgetError(
-        f"{' and '.join(parts)} {verb} {overhead + reserve} {unit.name} "
-        f"of {keyword}={limit}; raise the limit or shorten them"
+        *joined(" and ", parts),
+        f" {verb} {overhead + reserve} {unit.name} of ",
+        given(keyword, limit),
+        "; raise the limit or shorten them",
     )

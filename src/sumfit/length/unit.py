@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from sumfit.errors import BudgetError
+from sumfit.errors import BudgetError, Part
 from sumfit.length.pieces import PerWord, PieceCost
 
 __all__ = ["Additive", "Alphabet", "Unit", "UnitLike", "counted"]
@@ -39,12 +39,12 @@ class Alphabet:
     Attributes:
         name: What messages call it.
         characters: The characters.
-        remedy: What to do about another one, for messages.
+        remedy: What to do about another one, in parts of a message.
     """
 
     name: str
     characters: Container[str] = field(compare=False)
-    remedy: str
+    remedy: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,14 +62,14 @@ def export_onnx(
     """
     n_words = model.config.vocab_size - N_SPECIAL
     if not 1 <= words_per_vertex <= n_words:
-        raise ConfigError(f"words_per_vertex must be in 1..{n_words}, was {words_per_vertex}")
+        raise ConfigError.of("words_per_vertex", words_per_vertex, f"must be in 1..{n_words}")
     if any(not N_SPECIAL <= word < model.config.vocab_size for word in pinned_ids):
         raise ConfigError(
             f"pinned_ids must be in {N_SPECIAL}..{model.config.vocab_size - 1}, "
             f"were {list(pinned_ids)}"
         )
     if precision not in ("fp32", "int8"):
-        raise ConfigError(f"precision must be 'fp32' or 'int8', was {precision!r}")
+        raise ConfigError.of("precision", precision, "must be 'fp32' or 'int8'")
     write = GraphWriter(is_int8=precision == "int8")
     network = _Network(write, model)
     memory, source_mask = network.encode()

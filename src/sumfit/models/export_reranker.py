@@ -44,7 +44,7 @@ def export_reranker_onnx(
         ConfigError: If the precision is not known.
     """
     if precision not in ("fp32", "int8"):
-        raise ConfigError(f"precision must be 'fp32' or 'int8', was {precision!r}")
+        raise ConfigError.of("precision", precision, "must be 'fp32' or 'int8'")
     write = GraphWriter(is_int8=precision == "int8")
     info = helper.make_tensor_value_info
     inputs = []

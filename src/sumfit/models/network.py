@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor, nn
 
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, given
 from sumfit.models.config import PAD, DATConfig
 
 if TYPE_CHECKING:
@@ -130,5 +130,5 @@ def usable_device(device: str | None) -> torch.device:
         torch.empty(0, device=found)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ConfigError(f"device={place!r} cannot be used here ({reason})") from error
+        raise ConfigError(given("device", place), f" cannot be used here ({reason})") from error
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from sumfit.errors import BudgetError, InputError, SumfitError
+from sumfit.errors import BudgetError, InputError, SumfitError, joined
 from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest, expand_limits, resolve_budget
 from sumfit.length.request import LIMIT_KEYWORDS
@@ -133,13 +133,13 @@ def _joined(errors: Sequence[SumfitError], n_limits: int) -> SumfitError:
 
     Where all limits fail for one reason, as an empty text, it is that error.
     """
-    messages = dict.fromkeys(str(error) for error in errors)
-    if len(messages) == 1 and len(errors) == n_limits:
+    reasons = dict.fromkeys(error.parts for error in errors)
+    if len(reasons) == 1 and len(errors) == n_limits:
         return errors[0]
-    reasons = "; ".join(messages)
     return type(errors[0])(
-        f"{len(errors)} of {n_limits} limits cannot be met: {reasons}; leave them out, or use "
-        "on_error='return' for the others"
+        f"{len(errors)} of {n_limits} limits cannot be met: ",
+        *joined("; ", reasons),
+        "; leave them out, or use on_error='return' for the others",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from sumfit.deadline import Deadline
 from sumfit.decoding import decode
-from sumfit.errors import InfeasibleBudgetError, NothingFoundError, TimeLimitError
+from sumfit.errors import InfeasibleBudgetError, NothingFoundError, Part, TimeLimitError, given
 from sumfit.hypothesis import Candidate, NBest
 from sumfit.length import LengthRequest, UnitCosts
 from sumfit.pipeline.bonus import LengthBonus
@@ -236,7 +236,7 @@ class Lister:
         search = self.search
         if not search.method.keeps_limit:
             reason = "ignores the limit, and its output does not fit"
-            return self._not_found(f"method={search.options.method!r} {reason}")
+            return self._not_found(given("method", search.options.method), f" {reason}")
         written = [text for text in map(search.string, found) if scripts_of(text)]
         if scripts_of(search.source) and written:
             if not any(keeps_scripts(text, search.source) for text in written):
@@ -245,13 +245,18 @@ class Lister:
             return infeasible(self.request)
         return self._not_found(f"none of the {len(found)} best candidates fits the limit")
 
-    def _not_found(self, reason: str) -> NothingFoundError:
+    def _not_found(self, *reason: Part) -> NothingFoundError:
         """The error for a text without a summary, though there may be one."""
-        remedy = "give a higher max_expansions="
+        remedy: tuple[Part, ...] = ("give a higher ", given("max_expansions"))
         if self.search.options.method != "seqmap":
-            remedy = "use method='seqmap', a lower bonus or a higher beam_size="
+            other = given("method", "seqmap")
+            remedy = ("use ", other, ", a lower bonus or a higher ", given("beam_size"))
         return NothingFoundError(
             f"no summary of this text that measures {asked(self.request)} was found, though there "
-            f"may be one ({reason}); raise the limit, loosen the constraints, {remedy}, or ask for "
-            "on_infeasible='cut'"
+            "may be one (",
+            *reason,
+            "); raise the limit, loosen the constraints, ",
+            *remedy,
+            ", or ask for ",
+            given("on_infeasible", "cut"),
         )

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from sumfit.cleaning import INPUT_KINDS
 from sumfit.decoding import METHODS
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, given
 from sumfit.length.request import LIMIT_KEYWORDS
 from sumfit.options import OPTIONS, Option, SummaryOptions, check_option
 from sumfit.rerank import RERANKERS
@@ -64,13 +64,13 @@ class Options(SummaryOptions):
             check_option(OPTIONS[name], getattr(self, name), choices())
         if self.profile == "gigaword" and self.capitalization in ("sentence", "title"):
             raise ConfigError(
-                "profile='gigaword' is lower case throughout, capitalization was "
-                f"{self.capitalization!r}; leave it out"
+                given("profile", "gigaword"),
+                " is lower case throughout, capitalization was "
+                f"{self.capitalization!r}; leave it out",
             )
         if self.is_cancelled is not None and not callable(self.is_cancelled):
-            raise ConfigError(
-                f"is_cancelled must be a function without arguments, was {self.is_cancelled!r}"
-            )
+            rule = "must be a function without arguments"
+            raise ConfigError.of("is_cancelled", self.is_cancelled, rule)
 
     @property
     def has_label_once(self) -> bool:
@@ -137,7 +137,7 @@ def check_on_error(on_error: object) -> None:
         ConfigError: If it is not ``"raise"`` or ``"return"``.
     """
     if on_error not in get_args(OnError):
-        raise ConfigError(f"on_error must be 'raise' or 'return', was {on_error!r}")
+        raise ConfigError.of("on_error", on_error, "must be 'raise' or 'return'")
 
 
 def check_profile(profile: str, config: ModelConfig) -> None:

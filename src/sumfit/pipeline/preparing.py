@@ -20,6 +20,7 @@ from sumfit.errors import (
     TimeLimitError,
     UnsupportedLanguageError,
     UnsupportedScriptError,
+    given,
 )
 from sumfit.length import LengthRequest, get_preset, resolve_budget
 from sumfit.length.units import Encoder
@@ -244,8 +245,8 @@ class Preparer:
         """Why a text is not summarised: its writing system, its language, only links."""
         if options.clean and is_only_links(source.head):
             return EmptyInputError(
-                "the text is nothing but web addresses; give the text of the page, or use "
-                "clean=False"
+                "the text is nothing but web addresses; give the text of the page, or use ",
+                given("clean", False),
             )
         config = self._model.config
         code = source.language
@@ -262,8 +263,8 @@ class Preparer:
         known = " and ".join(config.scripts)
         return UnsupportedScriptError(
             f"model {config.name!r} reads {known}, but {share:.0%} of this text's letters are "
-            f"{script} or of other scripts; use a model trained on it, or ask for "
-            "on_infeasible='cut'"
+            f"{script} or of other scripts; use a model trained on it, or ask for ",
+            given("on_infeasible", "cut"),
         )
 
     def _measured(self, source: Source, length: LengthRequest, check: Check | None = None) -> int:

@@ -19,7 +19,7 @@ import regex
 from sumfit.dag import DAG
 from sumfit.deadline import Check, Deadline
 from sumfit.decoding import METHODS, Method
-from sumfit.errors import InfeasibleBudgetError
+from sumfit.errors import InfeasibleBudgetError, given
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.length import (
     FORBIDDEN,
@@ -387,11 +387,13 @@ def infeasible(request: LengthRequest, *, is_foreign: bool = False) -> Infeasibl
     if is_foreign:
         return InfeasibleBudgetError(
             "the model produced no summary in the script of this text; use a model trained on its "
-            "language, or ask for on_infeasible='cut'"
+            "language, or ask for ",
+            given("on_infeasible", "cut"),
         )
     return InfeasibleBudgetError(
         f"no summary of this text measures {asked(request)}; "
-        "change the limit, loosen the constraints, or ask for on_infeasible='cut'"
+        "change the limit, loosen the constraints, or ask for ",
+        given("on_infeasible", "cut"),
     )
 
 

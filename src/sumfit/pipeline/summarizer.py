@@ -321,7 +321,7 @@ class Summarizer:
         length, options = split_keywords(keywords)
         check_on_error(on_error)
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
-            raise ConfigError(f"batch_size must be at least 1, was {batch_size!r}")
+            raise ConfigError.of("batch_size", batch_size, "must be at least 1")
         self._engine.check(length, options)
         return self._stream(texts, length, options, on_error, batch_size)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, Keyword, given
 from sumfit.rerank.adapters import as_chooser
 from sumfit.rerank.chooser import Chooser
 from sumfit.spelling import did_you_mean
@@ -59,8 +59,9 @@ def _own(model: ModelDirectory, scorer: Scorer | None) -> Chooser:
     if place is None:
         raise ConfigError(
             f"model {model.config.name!r} has no reranker of its own "
-            f"({model.own_reranker_path} is not there); "
-            "use rerank='mbr', or the directory of a trained reranker"
+            f"({model.own_reranker_path} is not there); use ",
+            given("rerank", "mbr"),
+            ", or the directory of a trained reranker",
         )
     return _trained(place, model)
 
@@ -96,7 +97,9 @@ def get_reranker(
         if rerank in RERANKERS:
             return RERANKERS[rerank].make(model, scorer)
         if rerank == "mbr-nbest":
-            raise ConfigError("rerank='mbr-nbest' has been removed; use rerank='mbr'")
+            raise ConfigError(
+                given("rerank", rerank), " has been removed; use ", given("rerank", "mbr")
+            )
         path = Path(rerank)
         if path.is_dir() or len(path.parts) > 1:
             return _trained(path, model)
@@ -108,9 +111,8 @@ def get_reranker(
             return chooser
     hint = did_you_mean(rerank, RERANKERS)
     other = "the directory of a trained reranker" if isinstance(rerank, str) else "a Reranker"
-    raise ConfigError(
-        f"rerank must be {', '.join(map(repr, RERANKERS))} or {other}, was {rerank!r}{hint}"
-    )
+    rule = f" must be {', '.join(map(repr, RERANKERS))} or {other}, was {rerank!r}{hint}"
+    raise ConfigError(Keyword("rerank", "", rerank), rule)
 
 
 def _trained(path: Path, model: ModelDirectory) -> Chooser:

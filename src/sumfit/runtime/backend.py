@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from sumfit.errors import ConfigError, MissingExtraError
+from sumfit.errors import ConfigError, Keyword, MissingExtraError, given
 from sumfit.runtime.directory import ModelDirectory
 from sumfit.runtime.graph import Backend
 
@@ -43,13 +43,11 @@ def load_backend(
     """
     if backend == "onnx":
         if device not in (None, "cpu"):
-            raise ConfigError(
-                f"device={device!r} needs backend='torch'; backend='onnx' runs on the CPU"
-            )
+            needs = (" needs ", given("backend", "torch"), "; ", given("backend", "onnx"))
+            raise ConfigError(given("device", device), *needs, " runs on the CPU")
         if precision not in (None, "int8", "fp32"):
-            raise ConfigError(
-                f"precision must be 'int8' or 'fp32' with backend='onnx', was {precision!r}"
-            )
+            rule = (" must be 'int8' or 'fp32' with ", given("backend", "onnx"))
+            raise ConfigError(Keyword("precision", "", precision), *rule, f", was {precision!r}")
         from sumfit.runtime.onnx import OnnxBackend
 
         return OnnxBackend(model, precision=precision, n_threads=n_threads)
@@ -59,4 +57,4 @@ def load_backend(
         from sumfit.runtime.torch import TorchBackend
 
         return TorchBackend(model, device=device, precision=precision)
-    raise ConfigError(f"backend must be 'onnx' or 'torch', was {backend!r}")
+    raise ConfigError.of("backend", backend, "must be 'onnx' or 'torch'")

@@ -23,7 +23,7 @@ from torch import nn
 from sumfit.dag import DAG
 from sumfit.decoding.device.batch import DAGBatch, DeviceCosts, fetch, read_back, seqmap_beam_batch
 from sumfit.decoding.options import DEFAULTS, Ending
-from sumfit.errors import ConfigError, InfeasibleBudgetError
+from sumfit.errors import ConfigError, InfeasibleBudgetError, Keyword, given
 from sumfit.hypothesis import NBest
 from sumfit.length import LengthBudget, longest_pieces
 from sumfit.models.checkpoint import load_model
@@ -69,9 +69,8 @@ class TorchBackend:
         chosen = precision or ("fp32" if self._device.type == "cpu" else "bf16")
         if chosen not in _DTYPES:
             known = ", ".join(repr(name) for name in _DTYPES)
-            raise ConfigError(
-                f"precision must be one of {known} with backend='torch', was {chosen!r}"
-            )
+            rule = (f" must be one of {known} with ", given("backend", "torch"))
+            raise ConfigError(Keyword("precision", "", chosen), *rule, f", was {chosen!r}")
         self._precision = chosen
         self._words_per_vertex = model.config.words_per_vertex
         self._pinned_ids = longest_pieces(model.tokenizer, model.config.pinned_words)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sumfit.errors import SumfitError
+from sumfit.errors import Keyword, SumfitError
 
 __all__ = ["Problem", "error_type", "from_sumfit_error", "from_validation", "printable"]
 
@@ -135,10 +135,17 @@ def from_sumfit_error(error: SumfitError, *, retry_after_s: int | None = None) -
         return Problem(500, message, kind=error_type(type(error)))
     return Problem(
         error.http_status,
-        printable(str(error), limit=600),
+        printable(error.text(_as_field), limit=600),
         kind=error_type(type(error)),
+        param=error.parameter,
         retry_after_s=retry_after_s,
     )
+
+
+def _as_field(keyword: Keyword) -> str:
+    """A parameter in a message, as it stands in a request: fields have the names of keywords."""
+    name, after, value = keyword
+    return f"{name}={json.dumps(value)}" if after == f"={value!r}" else str(keyword)
 
 
 def from_validation(errors: Sequence[Mapping[str, Any]], known_fields: Sequence[str]) -> Problem:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sumfit.errors import ConfigError
+from sumfit.errors import ConfigError, Keyword
 from sumfit.processors import checked_workers
 
 __all__ = ["MIN_KEY_CHARS", "ServerOptions", "read_api_keys"]
@@ -100,7 +100,7 @@ class ServerOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
-            raise ConfigError(f"port must be between 0 and 65535, was {self.port}")
+            raise ConfigError.of("port", self.port, "must be between 0 and 65535")
         self._check_numbers()
         checked_workers(self.workers, name="workers")
         for origin in self.cors_origins:
@@ -117,9 +117,10 @@ class ServerOptions:
                 )
         if self.client_part(self.held_bytes) < self.max_body_bytes:
             raise ConfigError(
-                f"max_held_bytes must be so large that one client's share of it holds a body of "
+                Keyword("max_held_bytes", "", self.max_held_bytes),
+                " must be so large that one client's share of it holds a body of "
                 f"{self.max_body_bytes} bytes, was {self.max_held_bytes} with a share of "
-                f"{self.client_share:g}; raise it, or leave it 0"
+                f"{self.client_share:g}; raise it, or leave it 0",
             )
         for proxy in self.trusted_proxies:
             try:
@@ -139,16 +140,14 @@ class ServerOptions:
     def _check_numbers(self) -> None:
         for name in _COUNTS:
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, was {getattr(self, name)}")
+                raise ConfigError.of(name, getattr(self, name), "must be at least 1")
         if not 0 < self.client_share <= 1:
-            raise ConfigError(
-                f"client_share must be above 0 and at most 1, was {self.client_share}"
-            )
+            rule = "must be above 0 and at most 1"
+            raise ConfigError.of("client_share", self.client_share, rule)
         for name in _SECONDS:
             if not 0 < getattr(self, name) < 86_400:
-                raise ConfigError(
-                    f"{name} must be above 0 and below 86400 seconds, was {getattr(self, name)}"
-                )
+                rule = "must be above 0 and below 86400 seconds"
+                raise ConfigError.of(name, getattr(self, name), rule)
 
     @property
     def n_workers(self) -> int:

@@ -84,7 +84,7 @@ class Controls:
             ConfigError: If there is no such style.
         """
         if style and style not in self.styles:
-            raise ConfigError(f"style must be one of {', '.join(self.styles)}, was {style!r}")
+            raise ConfigError.of("style", style, f"must be one of {', '.join(self.styles)}")
         first = (self.styles[style],) if style else ()
         second = () if n_chars is None else (self.lengths[bisect.bisect_left(LENGTHS, n_chars)],)
         return first + second

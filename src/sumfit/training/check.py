@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sumfit.data.checking import Packer, check_sets
 from sumfit.data.corpus import is_packed
-from sumfit.errors import ConfigError, InputError, ModelError
+from sumfit.errors import ConfigError, InputError, ModelError, Phrase, joined
 from sumfit.training.recipe import Recipe, load_recipe, recipe_problems
 from sumfit.training.run import call_problems, corpus_problems, output_problems
 
@@ -36,12 +36,12 @@ def check_training(
         ConfigError: At the end, if recipe or call have problems; all are listed.
         InputError: At the end, if files alone have.
     """
-    problems = recipe_problems(path, overrides)
+    problems: list[Phrase] = [*recipe_problems(path, overrides)]
     problems += call_problems(device=device, n_workers=n_workers)
     try:
         recipe = load_recipe(path, overrides)
     except ConfigError:
-        raise ConfigError("\n".join(problems)) from None
+        raise ConfigError(*joined("\n", problems)) from None
     problems += output_problems(recipe.output, resume=resume)
     if not (problems and recipe.data.lists):  # lists that cannot be read have been named
         problems += corpus_problems(recipe)
@@ -62,7 +62,7 @@ def check_training(
         problems += _batch_problems(recipe, packer)
     if problems or of_files:
         kind = ConfigError if problems else InputError
-        raise kind("\n".join([*problems, *of_files]))
+        raise kind(*joined("\n", [*problems, *of_files]))
     yield f"{path} and its data can be used"
 
 

@@ -39,7 +39,7 @@ def checked_device(device: str = "") -> torch.device:
     except RuntimeError:
         place = torch.device("meta")
     if place.type not in ("cpu", "cuda"):
-        raise ConfigError(f"device must be cpu, cuda or cuda:N, was {device!r}")
+        raise ConfigError.of("device", device, "must be cpu, cuda or cuda:N")
     if place.type == "cpu":
         return place
     index = int(os.environ.get("LOCAL_RANK", "0")) if place.index is None else place.index

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from sumfit.data.corpus import is_packed
-from sumfit.errors import ConfigError, SumfitError
+from sumfit.errors import ConfigError, Phrase, SumfitError, joined
 from sumfit.processors import checked_workers
 from sumfit.training import checkpoints
 from sumfit.training.heartbeat import Heartbeat
@@ -63,7 +63,7 @@ def train(
         *call_problems(device=device, n_workers=n_workers),
     ]
     if problems:
-        raise ConfigError("\n".join(problems))
+        raise ConfigError(*joined("\n", problems))
     processes = Processes(device)
     try:
         if processes.is_first:
@@ -116,7 +116,7 @@ def output_problems(output: Path, *, resume: bool) -> list[str]:
     ]
 
 
-def call_problems(*, device: str, n_workers: int) -> list[str]:
+def call_problems(*, device: str, n_workers: int) -> list[Phrase]:
     """List what is wrong with a call of training, whatever its recipe.
 
     Args:
@@ -126,10 +126,10 @@ def call_problems(*, device: str, n_workers: int) -> list[str]:
     Returns:
         One sentence for each problem.
     """
-    problems = []
+    problems: list[Phrase] = []
     for check in (partial(checked_device, device), partial(checked_workers, n_workers)):
         try:
             check()
         except ConfigError as error:
-            problems.append(str(error))
+            problems.append(error.parts)
     return problems

@@ -108,7 +108,7 @@ def decode_batch(
 def _search(batch: DAGBatch, method: str, options: DecodeOptions) -> BatchResult:
     if method not in METHODS or not METHODS[method].can_batch:
         known = ", ".join(sorted(name for name, row in METHODS.items() if row.can_batch))
-        raise ConfigError(f"method must be one of {known} in batches, was {method!r}")
+        raise ConfigError.of("method", method, f"must be one of {known} in batches")
     ending, bonus, unit_bonus = options.ending, options.bonus, options.unit_bonus
     if method == "pathmap":
         return path_map_batch(batch, ending=ending, bonus=bonus, unit_bonus=unit_bonus)

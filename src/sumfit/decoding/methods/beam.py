@@ -26,7 +26,7 @@ from sumfit.decoding.options import DecodeOptions
 from sumfit.decoding.problem import SearchProblem, infeasible
 from sumfit.decoding.search.best_first import allocate_workspace, empty_nodes
 from sumfit.decoding.search.underflow import path_despite_underflow, underflow_bound
-from sumfit.errors import InfeasibleBudgetError, NothingFoundError
+from sumfit.errors import InfeasibleBudgetError, NothingFoundError, given
 from sumfit.hypothesis import Hypothesis, NBest
 
 __all__ = ["seqmap_beam"]
@@ -139,6 +139,7 @@ def _nothing(dag: DAG, options: DecodeOptions, *, is_sure: bool) -> InfeasibleBu
     return NothingFoundError(
         f"a beam of {options.beam_size} found no sequence that costs {options.budget}"
         + (" and obeys the constraints" if has_rules else "")
-        + "; widen it, use method='seqmap'"
-        + (" or relax a constraint" if has_rules else "")
+        + "; widen it, use ",
+        given("method", "seqmap"),
+        " or relax a constraint" if has_rules else "",
     )

@@ -81,7 +81,7 @@ def ctc_decode(
     """
     frames = _checked_frames(log_probs, blank)
     if method not in CTC_METHODS:
-        raise ConfigError(f"method must be one of {', '.join(CTC_METHODS)}, was {method!r}")
+        raise ConfigError.of("method", method, f"must be one of {', '.join(CTC_METHODS)}")
     options = DecodeOptions(
         unit_cost=unit_cost,  # type: ignore[arg-type]
         budget=budget,

@@ -11,7 +11,7 @@ import pkgutil
 from typing import Protocol
 
 from sumfit.deadline import Check
-from sumfit.errors import BudgetError, InputError, UnknownUnitError
+from sumfit.errors import BudgetError, InputError, Keyword, UnknownUnitError
 from sumfit.length.unit import Unit, UnitLike, counted
 from sumfit.nfc import nfc
 from sumfit.parts import is_long
@@ -68,12 +68,13 @@ def get_unit(unit: UnitLike) -> Unit:
             return UNITS[unit]
         except KeyError:
             raise UnknownUnitError(
-                f"unit {unit!r} is not known; use one of {', '.join(UNITS)}, or a function"
-                f"{did_you_mean(unit, UNITS)}"
+                Keyword("unit", f" {unit!r}", unit),
+                f" is not known; use one of {', '.join(UNITS)}, or a function"
+                f"{did_you_mean(unit, UNITS)}",
             ) from None
     if callable(unit):
         return Unit(str(getattr(unit, "__name__", type(unit).__name__)), unit)
-    raise UnknownUnitError(f"unit must be one of {', '.join(UNITS)}, or a function, was {unit!r}")
+    raise UnknownUnitError.of("unit", unit, f"must be one of {', '.join(UNITS)}, or a function")
 
 
 def measure(

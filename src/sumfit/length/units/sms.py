@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sumfit.errors import given
 from sumfit.length.pieces import FORBIDDEN, PerCharacter
 from sumfit.length.unit import Alphabet, Unit
 
@@ -97,7 +98,9 @@ UNIT = Unit(
     description="7-bit places of a text message's payload",
     cost=PerCharacter(_cost, FORBIDDEN, FORBIDDEN, FORBIDDEN),
     alphabet=Alphabet(
-        "the GSM 7-bit alphabet", GSM7, "replace it, or use max_length=70, unit='utf16'"
+        "the GSM 7-bit alphabet",
+        GSM7,
+        ("replace it, or use ", given("max_length", 70), ", ", given("unit", "utf16")),
     ),
     tuned_like="chars",
     singular="message septet",

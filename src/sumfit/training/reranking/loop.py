@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from sumfit.config import to_mapping
-from sumfit.errors import ConfigError, TrainingError
+from sumfit.errors import ConfigError, TrainingError, joined
 from sumfit.models.pretrained import PretrainedEncoder, fill_encoder, read_encoder
 from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import RerankerShape, reader_file
@@ -75,10 +75,12 @@ def train_reranker(
         TrainingError: If the gradient stays non-finite or memory runs out.
     """
     started = time.monotonic()
-    problems = output_problems(recipe.output, resume=resume or prepare_only)
-    problems += call_problems(device=device, n_workers=n_workers)
+    problems = [
+        *output_problems(recipe.output, resume=resume or prepare_only),
+        *call_problems(device=device, n_workers=n_workers),
+    ]
     if problems:
-        raise ConfigError("\n".join(problems))
+        raise ConfigError(*joined("\n", problems))
     processes = Processes(device)
     try:
         if processes.is_first:
