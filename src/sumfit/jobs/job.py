@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sumfit import errors
 from sumfit.data.readers import table_columns
 from sumfit.errors import ConfigError, SumfitError
 from sumfit.jobs.failures import Failures
@@ -16,7 +17,7 @@ from sumfit.jobs.output import write_output
 from sumfit.jobs.parts import JobDirectory
 from sumfit.jobs.pool import run_local
 from sumfit.jobs.progress import Progress, count_records
-from sumfit.jobs.spec import Chunk, JobSpec, changed_input, check_free, error_of, read_chunks
+from sumfit.jobs.spec import Chunk, JobSpec, changed_input, check_free, read_chunks
 
 __all__ = ["JobReport", "run_job"]
 
@@ -116,10 +117,18 @@ def _check_room(spec: JobSpec) -> None:
 def _noted(results: Iterator[dict[str, Any]], report: JobReport) -> Iterator[dict[str, Any]]:
     """The results, counted on their way to the output."""
     for result in results:
-        message = report.failures.add(result["line"], error_of(result))
+        message = report.failures.add(result["line"], _error_of(result))
         if message is not None:
             report.messages.append(message)
         yield result
+
+
+def _error_of(result: dict[str, Any]) -> SumfitError | None:
+    """The error of a result, as it was before it became JSON."""
+    if result["error"] is None:
+        return None
+    kind: type[SumfitError] = getattr(errors, result["error_type"], SumfitError)
+    return kind.from_parts(result["error_parts"])
 
 
 class _Pending:

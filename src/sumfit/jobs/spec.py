@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from sumfit import errors
 from sumfit._version import __version__
 from sumfit.data.readers import Format, Row, file_format, read_rows
 from sumfit.errors import ConfigError, DataFormatError, Keyword, SumfitError, given
@@ -24,15 +23,7 @@ from sumfit.pipeline.options import LENGTH_KEYWORDS
 from sumfit.processors import checked_workers
 from sumfit.runtime import ModelDirectory
 
-__all__ = [
-    "Chunk",
-    "JobSpec",
-    "changed_input",
-    "check_free",
-    "error_of",
-    "failed_result",
-    "read_chunks",
-]
+__all__ = ["Chunk", "JobSpec", "changed_input", "check_free", "failed_result", "read_chunks"]
 
 Engine = Literal["local", "ray"]
 
@@ -315,18 +306,3 @@ def failed_result(error: SumfitError) -> dict[str, Any]:
     """
     said = {"error": str(error), "error_parts": error.parts}
     return {"text": None, "error_type": type(error).__name__, **said}
-
-
-def error_of(result: Mapping[str, Any]) -> SumfitError | None:
-    """The error of a result that was stored as JSON.
-
-    Args:
-        result: Of one record.
-
-    Returns:
-        As `failed_result` got it; ``None`` if there is a summary.
-    """
-    if result["error"] is None:
-        return None
-    kind: type[SumfitError] = getattr(errors, result["error_type"], SumfitError)
-    return kind.from_parts(result["error_parts"])
