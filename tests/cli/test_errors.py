@@ -176,3 +176,14 @@ def test_several_mistakes_in_one_call_keep_their_parameters(fit: Summarizer) -> 
     assert caught.value.parameter is None
     message = from_sumfit_error(caught.value).message
     assert 'ask for on_infeasible="cut"; leave them out' in message
+
+
+def test_settings_that_are_no_flags_are_not_told_as_flags(sumfit: Sumfit) -> None:
+    told = sumfit("nbest", "lists", "n_best=0").err
+    assert "  n_best must be at least 1, was 0\n" in told
+    assert "--n-best" not in told
+
+
+def test_an_option_of_the_server_is_told_as_its_flag(sumfit: Sumfit) -> None:
+    told = sumfit("serve", "--client-share", "2").err
+    assert told == "error: --client-share must be above 0 and at most 1, was 2.0\n"
