@@ -47,7 +47,11 @@ def test_the_gap_bounds_what_was_given_up(fit: Summarizer, texts: list[str]) -> 
         chosen, plain = fit(text, max_chars=60), fit(text, max_chars=60, rerank=None)
         assert plain.optimal
         assert chosen.score + chosen.gap >= plain.score - 1e-6
-        assert chosen.optimal == (chosen.text == plain.text)
+        if chosen.optimal:  # the same words may stand twice in a graph, as "octopuses" and with "O"
+            assert chosen.text == plain.text
+            assert chosen.score == plain.score
+        if chosen.text != plain.text:
+            assert chosen.gap > 0
 
 
 def test_alternatives_come_in_the_order_of_the_choice(fit: Summarizer, texts: list[str]) -> None:
@@ -85,7 +89,7 @@ def test_what_the_source_does_not_support_loses(fit: Summarizer) -> None:
 
 def test_a_style_changes_what_is_told(fit: Summarizer, texts: list[str]) -> None:
     news = [fit(text, max_chars=60, style="news").text for text in texts]
-    commits = [fit(text, max_chars=60, style="commit").text for text in texts]
-    assert news != commits
+    titles = [fit(text, max_chars=60, style="title").text for text in texts]
+    assert news != titles
     with pytest.raises(ConfigError, match=r"style must be one of 'auto', 'news'.* was 'poem'"):
         fit(texts[0], max_chars=60, style="poem")
