@@ -84,6 +84,10 @@ def test_title_case_keeps_names_and_needs_a_lexicon() -> None:
         ),
         ("MAN HELD ON COUNTRY ROAD NEAR READING.", "Man held on country road near Reading."),
         ("THEY TALKED ABOUT READING ON A BUSY ROAD.", "They talked about reading on a busy road."),
+        (
+            "WATER IN BUILDINGS A AND B OFF FOR A DAY. USE GATE C.",
+            "Water in buildings A and B off for a day. Use gate C.",
+        ),
         ("JOHN GREEN PAINTED HIS GREEN DOOR WHITE.", "John Green painted his green door white."),
     ],
 )

@@ -21,6 +21,20 @@ def test_a_patch_says_which_file_and_what_changed() -> None:
     assert (found.kind, found.removed) == ("diff", ("diff",))
 
 
+def test_what_a_condition_guards_is_told_with_it() -> None:
+    patch = PATCH.replace("-    return None\n", "").replace(
+        "+    return", "+    if key in store:\n+        return"
+    )
+    assert clean(patch).text.endswith("add `return store[key]` if `key in store`.")
+
+
+def test_a_line_that_only_moves_is_not_told() -> None:
+    patch = PATCH.replace(
+        "+    return store", "+    with lock:\n+        return None\n+    return store"
+    )
+    assert clean(patch).text.endswith("add `with lock:`; add `return store[key]`.")
+
+
 @pytest.mark.parametrize(
     "head",
     [

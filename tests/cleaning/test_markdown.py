@@ -110,3 +110,27 @@ def test_a_heading_does_not_run_into_the_text() -> None:
     assert found.removed == ("paragraphs",)
     assert clean("It rained.\n\nThe port said so.").removed == ()
     assert clean("a line that\n\ngoes on").removed == ()
+
+
+def test_a_line_in_bold_is_a_heading() -> None:
+    page = "**Describe the bug**\nThe table loses its width.\n\n**Version**\n3.2"
+    assert clean(page).text == "Describe the bug.\nThe table loses its width.\n\nVersion.\n3.2"
+    inline = "It **never\nstops** at the pier, **not once**\nin winter."
+    assert "." not in clean(inline).text.removesuffix(".")
+
+
+def test_a_title_right_above_the_text_does_not_run_into_it() -> None:
+    text = "Potato pancakes\nPeel a kilo of potatoes and grate them into a large bowl."
+    assert clean(text).text == text.replace("pancakes\n", "pancakes.\n")
+    wrapped = "The old ferry of the Northern\nLine stops on Friday."
+    assert clean(wrapped).text is wrapped
+    assert clean("Place: Leeds\nThe choir sings on Friday at eight in the town hall.").removed == ()
+
+
+def test_short_lines_above_a_list_are_lines_of_their_own() -> None:
+    text = "Works council, 6 May\nPresent: 7 members\n1. The canteen\n2. A party"
+    assert clean(text).text == "Works council, 6 May.\nPresent: 7 members.\nThe canteen.\nA party"
+    wrapped = "These are the two things that the council talked about in\nMay:\n- canteen\n- party"
+    assert clean(wrapped).text.startswith(
+        "These are the two things that the council talked about in May:"
+    )

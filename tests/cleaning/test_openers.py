@@ -65,6 +65,15 @@ def test_a_refusal_behind_thanks_stays() -> None:
     assert found.text == "We can't take part in the fair this year."
 
 
+@pytest.mark.parametrize(
+    "opener",
+    ["Morning team :sun: ", "ATTENTION ALL PARENTS\n\n", "Notice to all residents: ", "Urgent! "],
+)
+def test_whom_a_notice_calls_is_left_out(opener: str) -> None:
+    said = "The school stays closed on Friday because of ice."
+    assert clean(opener + said).text == said
+
+
 def test_small_talk_before_a_talk_is_left_out() -> None:
     talk = (
         "[00:00] Ana: Hi everyone, can you hear me?\n[00:04] Raj: Yes, we can.\n"

@@ -80,3 +80,19 @@ def test_names_in_small_letters_are_left_out_of_a_stamped_chat() -> None:
 def test_a_name_after_an_hour_is_no_half_of_the_day() -> None:
     log = "09:02 Amina restarts the server.\n09:11 pm2 reports it up.\n09:15 UTC All is well."
     assert clean(log).text == "Amina restarts the server.\npm2 reports it up.\nAll is well."
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "dana: why is the site down?\nluis: i moved the database\ndana: ok, tell me when it is up",
+        "<dana> why is the site down?\n<luis> i moved the database\n<dana> ok, tell me when it is "
+        "up",
+        "10:02 dana: why is the site down\n10:03 Luis: i moved\n10:04 Luis: the database\n"
+        "10:05 dana: ok, tell me when it is up",
+    ],
+)
+def test_names_in_small_letters_are_left_out_of_other_chats(chat: str) -> None:
+    said = clean(chat).text
+    assert said.startswith("why is the site down")
+    assert not any(name in said.lower() for name in ("dana", "luis"))

@@ -78,6 +78,10 @@ _NO_STREETS = frozenset(
     coastal mountain toll service access left right
     """.split()
 )
+_LETTERED = frozenset(
+    "block blocks building buildings class classes door exit floor gate gates group groups hall "
+    "level line platform room rooms section sections wing zone zones".split()
+)
 _FEWEST_WORDS = 4
 _LEAST_SHARE = 0.85  # of the letters
 _FEWEST_TITLED = 8
@@ -207,6 +211,8 @@ def _cased(
         return word
     if low in ("i", "i'm", "i’m", "i've", "i'll", "i'd"):
         return "I" + low[1:] + stop
+    if len(core) == 1 and core.isalpha() and (low != "a" or before in _LETTERED):
+        return core + stop
     if low == "us":
         return ("us" if before in _US_PERSONS else "US") + stop
     if low in ("may", "march", "august") and (before in _MONTH_BEFORE or before.isdigit()):

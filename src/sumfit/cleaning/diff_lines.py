@@ -45,6 +45,7 @@ _VERSION = re.compile(r"[~^]?v?(\d+\.\d+[\w.+-]*)")
 _GO_TIME = re.compile(r"(\d+) ?\* ?time\.(Millisecond|Second|Minute|Hour)")
 _UNITS = {"Millisecond": "ms", "Second": "s", "Minute": "min", "Hour": "h"}
 _NAMED = re.compile(r"[\"'][^\"'`]{1,40}[\"']|true|false|null|nil|none", re.IGNORECASE)
+_CONDITION = re.compile(r"if \(?([^():]{1,60})\)?:?")
 _LOOSE_ENDS = " \t,;{"
 _EMPTY = frozenset("end fi done esac else begin do try pass then endif return break".split())
 _TEST_FILE = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|__tests__)(?:[/_.-]|$)|Tests?\.\w+$")
@@ -90,7 +91,10 @@ def tell_run(path: str, removed: list[str], added: list[str]) -> Told:
     """
     if _DOCUMENT.search(path):
         return Told([], [], _code(removed, added))
-    said = [prose for line in added if (prose := _comment(line)) and line not in removed]
+    same = set(removed) & set(added)  # moved, or with another indent
+    removed = [line for line in removed if line not in same]
+    added = [line for line in added if line not in same]
+    said = [prose for line in added if (prose := _comment(line))]
     old = [line for line in removed if not _comment(line)]
     new = [line for line in added if not _comment(line)]
     old, new, values = _changed_values(old, new)
@@ -182,11 +186,16 @@ def _code(old: list[str], new: list[str]) -> list[str]:
     """Tell lines of code, without the marks at their ends."""
     told = []
     pairs = zip_longest(*([_shown(line) for line in lines] for lines in (old, new)), fillvalue="")
+    case = ""
     for one, two in pairs:
+        condition = _CONDITION.fullmatch(two)
         if one and two:
             told.append(f"use `{two}` instead of `{one}`")  # cut behind it, it is still true
+        elif case and two and not condition:
+            told[-1] = f"add `{two}` if `{case}`"
         elif one or two:
             told.append(f"remove `{one}`" if one else f"add `{two}`")
+        case = condition[1] if condition and not one else ""
     return told
 
 

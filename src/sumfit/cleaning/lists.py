@@ -14,6 +14,7 @@ __all__ = ["clean_lists"]
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●–—]|\d{1,3}[.)]|\([a-z0-9]\)|[a-z]\))[ \t]+(?=\S)")
 _CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
 _FEWEST = 2
+_WRAPPED = 50  # characters of a line that was wrapped, at least
 
 
 def clean_lists(text: str, *, sure: bool = False) -> str:
@@ -35,14 +36,15 @@ def clean_lists(text: str, *, sure: bool = False) -> str:
     if sum(mark is not None for mark in marks) < (1 if sure else _FEWEST):
         return text
     blocks: list[str] = []
-    is_open = False  # the last block may go on
+    is_open = is_title = False  # the last block may go on; it is too short to be wrapped
     for line, mark in zip(lines, marks, strict=True):
         content = line[mark.end() if mark else 0 :].strip()
         if mark:
             blocks.append(_CHECKBOX.sub("", content, count=1))
-        elif is_open and content:
+        elif is_open and content and not (is_title and content[0].isupper()):
             blocks[-1] += " " + content
         else:
             blocks.append(content)
         is_open = bool(content)
-    return joined(blocks)
+        is_title = mark is None and len(content) < _WRAPPED
+    return joined(blocks) or text

@@ -28,6 +28,7 @@ _LABEL = re.compile(r"\[([^\[\]\n^]{1,200})\](?![\[(:])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
 _UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])([^_\n]*[^\s_])\1(?![\w_(.])")
 _STRONG = re.compile(r"\*\*(?=[^\s*])[^*\n]*[^\s*]\*\*")
+_STRONG_LINE = re.compile(r"[ ]{0,3}\*\*([^\s*][^*\n]{0,60}[^\s*.!?,;])\*\*[ \t]*")
 _STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*~~")
 _NOTE = re.compile(r"\[\^[\w-]{1,40}\]:?")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!>|~-])")
@@ -111,6 +112,8 @@ def _blocks(lines: list[str], *, with_code: bool) -> list[str]:
 def _line(line: str, before: list[str]) -> list[str]:
     if heading := _HEADING.match(line):
         return [_ended(line[heading.end() :].rstrip(" #\t\r"))]
+    if strong := _STRONG_LINE.fullmatch(line.rstrip("\r")):
+        return [_ended(strong.group(1))]
     if _UNDERLINE.fullmatch(line.rstrip("\r")) and before and before[-1].strip():
         before[-1] = _ended(before[-1])
         return [""]

@@ -18,28 +18,32 @@ _ALL = (
 )
 _TITLED = r"(?i:mr|mrs|ms|dr|prof)\.? [A-Z][\w'’-]{1,30}"
 _NAME = r"[A-Z][\w'’-]{1,30}(?: (?:and|&) [A-Z][\w'’-]{1,30})?"
-_MARK = r"(?:[ \t]*(?:[^\w\s\"'“‘(\[]+|\n)\s*)"
+_MARK = r"(?:[ \t]*(?::[a-z_]{2,30}:|[^\w\s\"'“‘(\[]+|\n)\s*)"
 _APPOSITION = r"(?!\s*(?:the|an?|which|who|whose)\b[^.!?\n]{0,80},)"  # "Hello Kitty, the cat, ..."
 _GREETING = re.compile(
     rf"\s*(?:{_HAIL},?(?: {_ALL}){{0,2}}{_MARK}|(?:All|Everyone|Everybody|Folks|Team|Friends|Guys|"
     rf"Neighbou?rs|Colleagues)(?:[,!]\s+|[ \t]*\n\s*)|"
     rf"{_HAIL},? (?:{_TITLED}|{_NAME}){_MARK}{_APPOSITION}"
+    rf"|(?i:(?:to )?all (?:\w+ )?(?:members|residents|parents|passengers|staff|customers|students|"
+    rf"tenants|visitors|guests|drivers|employees))[.:!]\s+"
     rf"|(?i:dear) (?:{_TITLED}|(?i:{_ALL}|customer|guest|member|sir or madam|user|parent|reader|"
     rf"friend|applicant|tenant|student)s?){_MARK}|(?i:dear) {_NAME}[,:]?[ \t]*\n\s*"
     rf"|(?i:to whom it may concern)[,:.]?[ \t]*\n\s*)"
 )
 _KIND = (
     r"(?:status|summary|updates?|news|announcements?|notice|overview|introduction|intro|newsletter|"
-    r"minutes|agenda|important|attention|fyi|psa|heads[ -]up|thread|story|info|information|one|"
+    r"minutes|agenda|important|attention|urgent|fyi|psa|heads[ -]up|thread|story|info|information|"
+    r"one|"
     r"recap|bulletin|alert|notification|message)"
 )
 _ADDED = (
     r"(?:a|an|and|the|our|your|some|please|pls|so|ok|okay|well|just|now|all|everyone|residents|"
-    r"customers|members|folks|weekly|monthly|daily|quick|short|brief|big|sad|good|great|bad|"
+    r"customers|members|folks|to|parents|passengers|staff|drivers|students|visitors|tenants|"
+    r"weekly|monthly|daily|quick|short|brief|big|sad|good|great|bad|"
     r"exciting|service|security|traffic|travel|general|public|system|status|time|very|project|team)"
 )
 _HEADING = re.compile(
-    rf"\s*(?:{_ADDED}[ ,.…]{{1,4}}){{0,3}}{_KIND}(?: {_ADDED}){{0,2}}"
+    rf"\s*(?:{_ADDED}[ ,.…]{{1,4}}){{0,3}}{_KIND}(?: {_ADDED}){{0,3}}"
     r"[ \t]*(?:[.!:…–—]+(?:\s+|$)|\n\s*)(?=\S)",
     re.IGNORECASE,
 )
@@ -54,7 +58,8 @@ _LEAD_IN = re.compile(
     r"let you know) that "
     r"|(?:i['’]m|i am|we['’]re|we are) (?:afraid|sorry)(?: that)?,? "
     r"(?=(?:we|i|it|the|that|you|your)\b)"
-    r"|it['’]s official: "
+    r"|it['’]s official: |(?:just )?a (?:quick|short|brief) (?:update|note|word)"
+    r"(?: (?:from|on|about) [\w ]{3,25})?: "
     r"|please (?:note|be aware|be advised|be informed) that "
     r")",
     re.IGNORECASE,
@@ -62,10 +67,13 @@ _LEAD_IN = re.compile(
 _SENTENCE = re.compile(r"\s*([^.!?\n]{1,160})[.!?…]*(?:\s+|$)")
 _PLEASANTRY = re.compile(
     r"(?:(?:many )?thanks|thank you)(?: (?:so|very) much)? for "
-    r"(?:your|the|getting|reaching|writing|contacting|having|joining|coming|tuning|taking)\b[^,;]{0,90}|"
+    r"(?:your|the|getting|reaching|writing|contacting|having|joining|coming|tuning|"
+    r"taking)\b[^,;]{0,90}|"
     r"(?:thanks|thank you)(?: (?:so|very) much)?|"
     r"(?:i )?hope (?:this|you|everyone|all)\b.{0,50}\b(?:well|day|week|weekend)|how are you.{0,20}|"
-    r"sorry to (?:bother|disturb) you.{0,30}|we have read your .{0,40} with interest",
+    r"sorry to (?:bother|disturb) you.{0,30}|(?:my )?first(?:[- ]time)? post(?:er)?(?: here)?|"
+    r"(?:newbie|new|beginner) here|long[- ]time (?:reader|lurker|listener)\b.{0,40}|"
+    r"we have read your .{0,40} with interest",
     re.IGNORECASE,
 )
 _THANKS_BUT = re.compile(

@@ -37,7 +37,7 @@ _LABEL = re.compile(
     r"the)){0,4})[ \t]{0,8}(?:\*\*|__)?[ \t]{0,8}(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]{0,8}"
     rf"(?::(?:\*\*|__)?|>)[ \t]{{1,8}}(?:[\[(]{_CLOCK}[\])][ \t]{{0,8}})?(?=\S)"
 )
-_HANDLE = re.compile(r"[ \t]{0,40}([a-z][\w.-]{1,20}):[ \t]{1,8}(?=\S)")  # "dana: morning!"
+_HANDLE = re.compile(r"[ \t]{0,40}<?([a-z][\w.-]{1,20})[:>][ \t]{1,8}(?=\S)")  # "dana: morning!"
 _LABEL_ALONE = re.compile(
     r"[ \t]{0,40}(?:\*\*)?[A-Z][\w.'’-]*(?:[ \t]{1,8}[A-Z][\w.'’-]*){0,3}(?:\*\*)?"
     rf"[ \t]{{0,8}}:?[ \t]{{0,8}}[\[(]?{_CLOCK}[\])]?:?[ \t\r]*"
@@ -99,7 +99,7 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     is_stamped = has_cues or (n_stamped > 1 and n_stamped >= _LEAST_SHARE * len(full) / 2)
     unstamped = [_STAMP.sub("", line, count=1) for line in full] if is_stamped else full
     labels = _labels(unstamped, is_stamped=is_stamped, sure=sure)
-    labels |= _handles(unstamped) if is_stamped else frozenset()
+    labels |= _handles(unstamped, 1 if labels else _NAMED, is_stamped=is_stamped)
     if not (is_stamped or labels):
         return text
     blocks: list[str] = []
@@ -114,7 +114,7 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         said = _STAMP.sub("", line, count=1) if is_stamped else line
         said = _LEVEL.sub("", said, count=1) if len(said) < len(line) else said
         said = _VOICE.sub("", said)
-        label = _LABEL.match(said) or (_HANDLE.match(said) if is_stamped else None)
+        label = _LABEL.match(said) or _HANDLE.match(said)
         has_label = label is not None and label.group(1) in labels
         if label is not None and has_label:
             said = said[label.end() :]
@@ -132,15 +132,17 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     return found if has_words(found) else text
 
 
-def _handles(lines: list[str]) -> frozenset[str]:
+def _handles(lines: list[str], fewest: int, *, is_stamped: bool) -> frozenset[str]:
     """The names in small letters before what is said in a chat, in which somebody asks something.
 
-    A log has its programs there.
+    A log has its programs there, and no names with a capital beside them.
     """
     found = [handle for handle in map(_HANDLE.match, lines) if handle]
     counts = Counter(handle.group(1) for handle in found)
-    is_chat = any(handle.string.rstrip().endswith("?") for handle in found)
-    if not is_chat or len(counts) < _NAMED or len(found) < _LEAST_SHARE * len(lines):
+    is_chat = fewest == 1 or any(handle.string.rstrip().endswith("?") for handle in found)
+    if not (is_stamped or max(counts.values(), default=0) > 1):
+        return frozenset()
+    if not is_chat or len(counts) < fewest or len(found) < _LEAST_SHARE * len(lines):
         return frozenset()
     return frozenset(counts) - _FIELDS
 
