@@ -33,6 +33,10 @@ BROKEN = [
     ("Sales in spring were $40 million.", "Spring sales to $40 million"),
     # versions given to the system
     ("Plantly for Android 4.1 is out. It waters your herbs.", "Android 4.1 waters your herbs"),
+    # directions turned round, and a multiple without its comparison
+    ("The fair moves from Monday to Friday.", "Fair moves from Friday"),
+    ("The new mill grinds three times as fast.", "New mill grinds three times"),
+    ("We have decided not to open on Sunday.", "Not to open on Sunday"),
     # an order that runs into a statement
     ("The upload does not end when the disk is full.", "Fix upload does not end on full disk"),
     ("Guests are asked for a code.", "Remove guests are asked for code"),
@@ -41,6 +45,9 @@ SOUND = [
     ("The spa is looking for a skilled glass blower.", "Spa looks for skilled glass blower"),
     ("The council voted against the plan.", "Councils vote against the plan"),
     ("Added support for dark mode.", "Add support for dark mode"),
+    ("The fair moves from Monday to Friday.", "Fair moves to Friday"),
+    ("The shop opens Friday. It moves to Friday hours.", "Shop open from Friday"),
+    ("She won the race three times. It is twice as fast.", "She won three times"),
     ("The road is closed and the school was shut.", "Road closed, school shut"),
     ("Mix 2 kg of flour with water.", "Mix 2 kg flour with water"),
     ("The mayor quit on Friday.", "Mayor quit Friday"),

@@ -2,7 +2,8 @@
 
 Owns `broken_forms`: words that are clipped ("experience chef" for "an experienced chef"), a small
 word left out of a copied run ("a litre water"), a range without its end ("between junction 6"), an
-organisation without its name ("ferries from Marine"), a line that begins in the middle of its
+organisation without its name ("ferries from Marine"), "three times" without "as fast", "from" for
+"to", a line that begins in the middle of its
 subject ("Third quarter was $8 million" for "Revenue for the third quarter was"), and an order that
 runs into a statement ("Fix upload does not end"). What is found is
 bad English more often than a false statement; a rule stands here only if readers would rarely
@@ -66,6 +67,8 @@ _DAYS = frozenset(
 )
 _JOINS = frozenset(("and", "or", "but"))
 _RANGE = {"between": "and", "from": "to"}
+_COMPARES = frozenset(("as", "more", "less", "what"))
+_OTHER_WAY = {"from": "to", "to": "from"}
 _LONGEST_FIRST = {"between": 12, "from": 5}  # words from the beginning of a range to its second end
 _LONGEST_SUBJECT = 4  # words behind an order, its verb not among them
 _LEAST_BEFORE_SYSTEM = 2  # words: a name and "for"
@@ -87,7 +90,7 @@ def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -
     found = []
     for place, word in enumerate(summary.folded):
         behind = _next(summary, place)
-        if not behind and word == "between":
+        if not behind and (word == "between" or _is_open_multiple(word, source, places)):
             found.append(word)
         elif behind and _is_broken(summary, place, source, places):
             found.append(f"{summary.words[place]} {summary.words[place + 1]}")
@@ -102,6 +105,8 @@ def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -
 def _is_broken(summary: Reading, place: int, source: Reading, places: Places) -> bool:
     """Whether a word and the one behind it are no pair of the source but pieces of one."""
     word, behind = summary.folded[place], summary.folded[place + 1]
+    if word in _OTHER_WAY and _is_other_way(word, behind, source, places):
+        return True
     if word in _RANGE:
         ends = _RANGE[word] in summary.folded[place + 1 :]
         return not ends and any(_is_range(source, i, behind) for i in places.get(word, ()))
@@ -116,6 +121,18 @@ def _is_broken(summary: Reading, place: int, source: Reading, places: Places) ->
         is_order = not place and order_of(word) == word
         return not is_order and any(_is_clipped(source, i, word) for i in places[behind])
     return _is_gap(source, theirs, behind)
+
+
+def _is_open_multiple(word: str, source: Reading, places: Places) -> bool:
+    """Whether "times" always has its comparison in the source: "three times **as fast**"."""
+    behind = [_next(source, place) for place in places.get(word, ())] if word == "times" else []
+    return bool(behind) and all(one in _COMPARES or one.endswith("er") for one in behind)
+
+
+def _is_other_way(word: str, behind: str, source: Reading, places: Places) -> bool:
+    """Whether a line says "from" of what the source only has behind "to", or the reverse."""
+    before = {source.folded[place - 1] for place in places.get(behind, ()) if place}
+    return before == {_OTHER_WAY[word]}
 
 
 def _is_joined(words: str, text: str) -> bool:
@@ -196,7 +213,9 @@ def _stands_alone(summary: Reading, place: int) -> bool:
 
 
 def _headless(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
-    """Yield the beginning of a line that is only the end of its subject in the source."""
+    """Yield the beginning of a line that is the end of its subject in the source, or "not to"."""
+    if summary.folded[:2] == ["not", "to"]:
+        yield "not to"
     first = 0
     while first < len(summary) and summary.folded[first] in _ARTICLES:
         first += 1
