@@ -22,7 +22,8 @@ from sumfit.evaluation.novelty import reordered_pairs
 from sumfit.length import measure, sms_info
 from sumfit.pipeline.search import says_something
 from sumfit.text import ends_completely, get_profile, normalize
-from sumfit.text.passages import select
+from sumfit.text.passages import TextForm, select
+from sumfit.text.points import main_first
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.split import split_words
 from sumfit.text.surface import Surface
@@ -30,6 +31,7 @@ from sumfit.truth import support
 from tests.clocks import Clock
 from tests.strategies import AWKWARD_FRAGMENTS, UNTIDY_FRAGMENTS
 
+FORMS: tuple[TextForm, ...] = ("article", "thread", "talk")
 READERS: dict[str, Callable[[str], object]] = {
     "tweet": lambda text: measure(text, "tweet"),
     "mastodon": lambda text: measure(text, "mastodon"),
@@ -41,6 +43,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "split": split_words,
     "clean": clean,
     "passages": lambda text: select(text, len, most=800),
+    "points": lambda text: [main_first(text, form) for form in FORMS],
     "scripts": lambda text: keeps_scripts(text, text),
     "ends": ends_completely,
     "surface": lambda text: Surface(text).fault(f"\U0001f1e9 {text}"),
@@ -100,6 +103,10 @@ FOUND = [
     ("gigaword", "a. ", "`", "b"),
     ("passages", "", "?!", "a"),
     ("passages", "", ".", "a"),
+    ("points", "We compared. ", "but-", "a"),
+    ("points", "", "we'll-", "a"),
+    ("points", "Stand-up\n", "a, ", "b"),
+    ("points", "Ticket 1\n", "A: ", "b"),
     ("surface", "", "\U0001f1eb\U0001f1f7", "a"),
     ("clean", "U.S. ", " ", "\n"),
     ("clean", "U.S. ", " \t", "\n"),

@@ -7,18 +7,19 @@ import pytest
 
 from sumfit import Options, Summarizer, Summary
 from sumfit.errors import ConfigError
+from sumfit.pipeline.preparing import least_read
 from tests.long_texts import DECISION, THREAD_END, thread, transcript
 
 WINDOW = 192
 
 
-def read_of(fit: Summarizer, text: str, **options: Any) -> str:
+def read_of(fit: Summarizer, text: str, least: int | None = 0, **options: Any) -> str:
     """What a model with the default model's window would read."""
     engine = fit._engine
     whole = engine.model.config
     engine.model.config = replace(whole, max_source=WINDOW)
     try:
-        return engine.preparer.source(text, Options(**options)).read
+        return engine.preparer.source(text, Options(**options), least=least).read
     finally:
         engine.model.config = whole
 
@@ -97,3 +98,22 @@ def test_required_phrases_may_come_from_all_of_a_short_talk(fit: Summarizer) -> 
     summary = fit(CHAT, max_chars=80, required=["moved"])
     assert "moved" in summary.text
     assert summary.source_selected is None
+
+
+def test_more_of_a_complaint_is_read_where_the_limit_is_wide(fit: Summarizer) -> None:
+    fault = "The left drawer is broken. I would like a new drawer."
+    text = (
+        "I ordered a desk from your shop in May. The left drawer is broken. "
+        "The courier was friendly and on time. I would like a new drawer."
+    )
+    for length in (
+        {"max_chars": 60},
+        {"max_words": 9},
+        {"preset": "seo-title"},
+        {"max_chars": None},
+    ):
+        assert read_of(fit, text, least_read([length])) == fault
+    for wide in ({"max_chars": 200}, {"preset": "meta-description"}):
+        more = read_of(fit, text, least_read([{"max_chars": 60}, wide]))
+        assert more.startswith(f"{fault} I ordered a desk from your shop in May.")
+    assert read_of(fit, text, least_read([{"max_chars": 60}, {"min_words": 5}])) == text

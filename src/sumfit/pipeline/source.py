@@ -125,7 +125,7 @@ def prepare(
     max_source: int,
     clean: Cleaner | None = None,
     long: str = "lead",
-    reorder: bool = True,
+    least_read: int | None = 0,
     most_held: int = MOST_HELD,
     check: Check | None = None,
 ) -> Source:
@@ -142,7 +142,8 @@ def prepare(
         clean: Takes out what is not content; nothing if not given.
         long: What is read of a text that is too long: ``"lead"`` for its beginning, or
             ``"select"`` for the sentences that say most.
-        reorder: With ``"select"``, of some short texts too only what they come to is read.
+        least_read: With ``"select"``, of some short texts too only what they come to is read, and
+            of it this many words at least; ``None`` for all of a short text.
         most_held: Characters of the head of a long text.
         check: Called between pieces of work, to give up.
 
@@ -172,8 +173,8 @@ def prepare(
     if long == "select" and profile == "natural":
         if is_truncated:
             chosen = _selected(cleaned, tokenizer, max_source, most_held)
-        elif reorder:
-            chosen = _main_first(cleaned)
+        elif least_read is not None:
+            chosen = _main_first(cleaned, least_read)
     if chosen is not None:
         read, ids = chosen.text, tokenizer.encode(chosen.text)[:max_source]
         is_truncated = is_truncated or chosen.n_sentences < chosen.of_sentences
@@ -214,12 +215,12 @@ def _selected(
     return _normalized(found)
 
 
-def _main_first(cleaned: Cleaned) -> Passages | None:
+def _main_first(cleaned: Cleaned, least: int = 0) -> Passages | None:
     """What a text that fits comes to, if that is not all of it in its order."""
     form = _text_form(cleaned)
     if form == "article" and "openers" in cleaned.removed:
         form = "thread"  # a message begins with a greeting
-    found = main_first(cleaned.text, form)
+    found = main_first(cleaned.text, form, least=least)
     return None if found is None else _normalized(found)
 
 

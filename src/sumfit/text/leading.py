@@ -8,47 +8,45 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Found", "capital", "ended", "filled", "first"]
+__all__ = ["Found", "capital", "ended", "first"]
 
 _SHARE = 0.5  # of the words of a text that are read at least
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Sentences to read, and what of them a summary should draw on.
+    """What of a text is read first, and what besides.
 
     Attributes:
-        sentences: What is read, in order.
-        main: What a summary should draw on; empty where that is open.
+        lead: What is read in any case, in order.
+        main: What of it a summary should draw on; empty where that is open.
+        rest: What may be read behind it, in order.
+        share: How much of the words of the text is read at least, if there is so much.
     """
 
-    sentences: list[str]
+    lead: Sequence[str]
     main: str = ""
+    rest: Sequence[str] = ()
+    share: float = _SHARE
 
+    def filled(self, n_words: int, least: int) -> list[str]:
+        """Put so much of the rest behind the lead as has to be read.
 
-def filled(
-    lead: Sequence[str], rest: Sequence[str], sentences: Sequence[str], share: float = _SHARE
-) -> list[str]:
-    """Add to the first sentences so many of the rest that a share of all words is there.
+        Args:
+            n_words: Words of the text.
+            least: Words that are read at least, if there are so many.
 
-    Args:
-        lead: What is read in any case.
-        rest: What may be read besides, in order.
-        sentences: All sentences of the text.
-        share: How much of their words is read at least.
-
-    Returns:
-        The sentences.
-    """
-    found = list(lead)
-    least = share * sum(len(one.split()) for one in sentences)
-    n_words = sum(len(one.split()) for one in found)
-    for one in rest:
-        if n_words >= least:
-            break
-        found.append(one)
-        n_words += len(one.split())
-    return found
+        Returns:
+            The sentences to read.
+        """
+        read = list(self.lead)
+        n_read = sum(len(one.split()) for one in read)
+        for one in self.rest:
+            if n_read >= max(self.share * n_words, least):
+                break
+            read.append(one)
+            n_read += len(one.split())
+        return read
 
 
 def first(

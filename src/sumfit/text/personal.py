@@ -8,51 +8,122 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sumfit.text.leading import Found, capital, ended, filled, first
+from sumfit.text.leading import Found, capital, ended, first
 
 __all__ = ["what_one_wants"]
 
 _WANTS = re.compile(
     r"\bplease (?!note|see|find|let me know|do not hesitate|don['’]t hesitate|be aware)|"
-    r"\b(?:i|we)(?: would|['’]d) (?:like|appreciate)\b|\b(?:i|we) (?:expect|want|request|demand|"
+    r"\b(?:i|we)(?: would|['’]d) (?:like|appreciate)\b|\bwould like (?:you|my)\b|\b(?:i|"
+    r"we) (?:expect|want|request|demand|"
     r"need|ask)\b|\b(?:could|can|would) (?:you|somebody|someone|anyone)\b",
     re.IGNORECASE,
 )
 _FAULTY = re.compile(
-    r"\bno longer\b|\b(?:does|do|did|wo|ca|could|has|have|was|is)(?:n['’]t|n?not| not)\b|\bnever "
-    r"(?:arrived|came|received|got|turned)|\b(?:broken?|broke|missing|fail(?:s|ed|ing)?|crash\w*|"
-    r"stopped|wrong(?:ly)?|damaged|leak\w*|smok(?:e|ed|es|ing)|faulty|defective|cracked|torn|"
-    r"overcharged|twice|received nothing|(?:was|were|been|got) cancelled|late|"
-    r"called (?:it )?off|errors?|lost|freez\w+|"
+    r"\bno longer\b|\b(?:does|do|did|wo|ca|could|has|have|was|is)(?:n['’]t|n?not| not)\b(?! help)|"
+    r"\bnever (?:arrived|came|received|got|turned)|"
+    r"\b(?:broken?|broke|missing|fail(?:s|ed|ing)?|crash\w*|stopped|wrong(?:ly)?|damaged|"
+    r"leak\w*|rejected|declined|refused|dies|died|killed|stuck|(?:been|are|is) out|nothing happens|"
+    r"empty|dropp\w+|smok(?:e|ed|es|ing)|faulty|defective|cracked|torn|overcharged|twice|"
+    r"received nothing|"
+    r"(?:have|has|had)(?: had)? no|still (?:says|shows)|greyed out|invalid|expired|missed|(?:is|"
+    r"are|has) gone|"
+    r"without (?:stopping|notice|warning|asking)|since (?:last|then|yesterday)|"
+    r"(?:was|were|been|got) cancelled|late|called (?:it )?off|errors?|lost|freez\w+|"
     r"(?:taken|charged|billed)\b.{0,60}\bagain)\b",
     re.IGNORECASE,
 )
 _VERDICT = re.compile(
     r"\b(?:overall|all in all|in short|to sum up|bottom line)\b|\b(?:would|will|wo)(?:n['’]t| not| "
-    r"never| definitely| happily| certainly| gladly| absolutely)? (?:not |never )?(?:buy|recommend|"
+    r"never| definitely| happily| certainly| gladly| absolutely)? (?:not |never )?(?:buy|"
+    r"recommend|use|hire|"
     r"come back|be back|go back|go again)\b|\b(?:would|wo)(?:n['’]t| not| never)? (?:return|book|"
     r"order|stay|visit)\b|\b(?:worth every|waste of|do not buy|don['’]t buy|highly recommend)\b",
     re.IGNORECASE,
 )
 _STARS = re.compile(
-    r"\b(?:[1-5]|one|two|three|four|five)(?: out of (?:5|five)|/5| stars?)\b|\b\d{1,2}/10\b",
+    r"\b(?:[1-5]|one|two|three|four|five)(?: out of (?:5|five)|/5| stars?)\b|\b\d{1,2}/10\b|[★⭐]",
     re.IGNORECASE,
 )
-_TURN = re.compile(r"(?:but|however|unfortunately|sadly)\b,?\s*", re.IGNORECASE)
+_STARRED = re.compile(r"^(?:[★☆⭐]{1,5}|[1-5]/5)\s+")
+_TURN = re.compile(
+    r"(?:but|however|unfortunately|sadly|still|that said|overall|all in all)\b,?\s*", re.IGNORECASE
+)
 _MYSELF = re.compile(r"\b(?:I|I['’]\w+|my|me|My)\b")
-_REPORTED = re.compile(r"\b(?:said|told reporters|according to)\b|[\"“][^\"”]{30}", re.IGNORECASE)
+_BACK = re.compile(
+    r"\b(?:refund(?:ed)?|reimburse|return (?:the|my|our) \d|(?:money|euros?|pounds|dollars|"
+    r"\d) back|replacement|compensation)\b",
+    re.IGNORECASE,
+)
+_FOR_ME = re.compile(
+    r"\bplease (?:send|give|refund|replace|repair|return|call|help) (?:me|us|my|our)\b",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(
+    r"\b(?:said|told reporters|according to)\b|[\"“][^\"”]{30}",
+    re.IGNORECASE,
+)
+_NO_FAULT = re.compile(
+    r"\b(?:said|told reporters|according to)\b|^(?:if|sorry|unless)\b|\bif you\b", re.IGNORECASE
+)
+_PAPER = re.compile(r"\b(?:in this (?:paper|work|study)|[Ww]e (?:propose|present|show))\b")
+_PRAISES = re.compile(
+    r"\b(?:lovely|gorgeous|beautiful(?:ly)?|great|excellent|fantastic|amazing|wonderful|brilliant|"
+    r"superb|delicious|tasty|fresh|comfortable|friendly|helpful|patient|polite|spotless|clean|"
+    r"perfect(?:ly)?|"
+    r"best|works? (?:well|perfectly)|loves?|loved|kind(?:er|est)?|happ(?:y|ier)|fair|stunning|"
+    r"sturdy|"
+    r"well (?:made|built|padded|written|organised)|plentiful|smiling|easy to|(?:on|in) time|"
+    r"within (?:an? \w+|minutes|hours)|worth|recommend|reliable|spacious|enjoyed|impressed|pleased|"
+    r"survived|(?:really|very) good|good (?:value|quality))\b",
+    re.IGNORECASE,
+)
+_BLAMES = re.compile(
+    r"\b(?:leak\w*|broken?|break(?:s|ing)|stopped|slow|nois[ey]\w*|loud|dirty|filthy|tired|damp|"
+    r"mould\w*|lukewarm|cold|thin|flimsy|wobbl\w+|let-?down|disappoint\w+|f[ae]lls? apart|"
+    r"poor(?:ly)?|"
+    r"wors[te]|terrible|awful|horrible|bland|stale|waste|repetitive|boring|rude|unhelpful|useless|"
+    r"not as described|wrong|overpriced|dull|too (?:quick|slow|small|loud|thin|short|long)\w*|"
+    r"hardly|"
+    r"barely|late|never (?:answered|worked|came|arrived)|not (?:a single|worth|answered|"
+    r"interesting)|"
+    r"smell(?:s|ed)|fail(?:s|ed)|problems?|crack(?:s|ed)|scratch\w*|faulty|died|uncomfortable)\b",
+    re.IGNORECASE,
+)
+_AGAINST = re.compile(
+    r"\b(?:avoid|save your money|(?:do not|don['’]t) (?:buy|bother)|(?:would|will|wo)(?: not|"
+    r"n['’]t) "
+    r"(?:buy|recommend|be back|come back|return|go back|go again|stay|order|book)|(?:one|two|1|"
+    r"2)[ -]stars?|"
+    r"[12]/5|better (?:places|ones|products|options)|waste of|refund|not (?:the right|worth|"
+    r"recommended)|what a (?:shame|disappointment)|sent it back|returned it)\b|"
+    r"★★☆|★☆☆",
+    re.IGNORECASE,
+)
+_TRIED = re.compile(
+    r"\b(?:(?:I|we)(?:['’]ve| have| had)? )?(?:bought|used|stayed|finished|visited|booked|ordered|"
+    r"tried|hired|watched|(?:moved|switched) (?:my|our)|went to|stopped at|have had|had dinner|"
+    r"wanted to (?:love|like))\b",
+    re.IGNORECASE,
+)
+_LED_SHARE = 0.2  # of the words of a text that are read at least
+_FEWEST_TOLD = 3  # sentences of a review without a verdict
+_LEAST_JUDGEMENT = 4  # words
 _TICKET = re.compile(
     r"\b(?:ticket|case|request) ?(?:#|no\.? ?|number )?\d|\bpriority:", re.IGNORECASE
 )
-_REFERS_TO_THING = re.compile(r"^(?:\S+ ){0,3}(?:it|they|them)\b", re.IGNORECASE)
+_REFERS_TO_THING = re.compile(r"^(?:\S+ ){0,3}(?:it|they|them)\b|^this\b", re.IGNORECASE)
+_REFERS_BACK = re.compile(r"(?:\S+ ){0,3}(?:it|they|them|s?he|this|that)\b", re.IGNORECASE)
+_SPEAKS = re.compile(r"[A-Z]\w{0,11}: ")
 _CLAUSE = re.compile(r",? (?:and|but) ", re.IGNORECASE)
 
 
-def what_one_wants(sentences: Sequence[str]) -> Found | None:
+def what_one_wants(sentences: Sequence[str], *, is_ticket: bool = False) -> Found | None:
     """Find what a review or complaint comes to; nothing where others are quoted.
 
     Args:
         sentences: Sentences of the text.
+        is_ticket: Fields such as "Priority: high" stood before them.
 
     Returns:
         What to read; ``None`` if it is neither.
@@ -60,38 +131,100 @@ def what_one_wants(sentences: Sequence[str]) -> Found | None:
     n_own = sum(_MYSELF.search(one) is not None for one in sentences)
     if any(map(_REPORTED.search, sentences)) and n_own * 2 < len(sentences):
         return None
+    if any(map(_PAPER.search, sentences)):
+        return None
     is_own = n_own * 3 >= len(sentences)
+    if is_ticket:
+        asked = [one for one in sentences if one.endswith("?")]
+        told = [one for one in sentences if one not in asked]
+        found = told or asked
+        few = Found(found[:1], "", found[1:], _LED_SHARE)
+        return _complaint(sentences, is_own=True) or few
     return _review(sentences, is_own=is_own) or _complaint(sentences, is_own=is_own)
 
 
 def _review(sentences: Sequence[str], *, is_own: bool) -> Found | None:
-    """The verdict of a review and what follows "but"; then the rest."""
-    verdict = first(sentences, lambda one: bool(_VERDICT.search(one)))
-    if verdict is None:
+    """What a review praises or blames, by its verdict; then the verdict and the rest."""
+    sentences = [part for one in sentences for part in _two_sides(one)]
+    judged = [place for place, one in enumerate(sentences) if _judgement(one)]
+    verdict = first(sentences, _VERDICT.search)
+    has_stars = any(map(_STARS.search, sentences))
+    sentences[0] = _STARRED.sub("", sentences[0]) or sentences[0]
+    has_tried = any(map(_TRIED.match, sentences))
+    if verdict is None and not has_stars:
+        if not has_tried or not judged or len(sentences) < _FEWEST_TOLD:
+            return None
+    elif not (
+        is_own
+        or has_stars
+        or has_tried
+        or (verdict is not None and _MYSELF.search(sentences[verdict]))
+    ):
         return None
-    if not (is_own or _MYSELF.search(sentences[verdict]) or any(map(_STARS.search, sentences))):
+    if any(map(_WANTS.search, sentences)) and verdict is None:
         return None
-    turn = first(sentences, lambda one: bool(_TURN.match(one)))
-    return _led(sentences, (verdict, turn))
+    against = any(map(_AGAINST.search, sentences))
+    best = max(
+        range(len(sentences)),
+        key=lambda place: (_weight(sentences[place], against=against), -place),
+    )
+    if _weight(sentences[best], against=against) <= 0:
+        if verdict is not None:
+            return _led(sentences, (verdict,))
+        rest = [one for one in sentences if not _TRIED.match(one)]
+        return Found(rest[:1], "", rest[1:], _LED_SHARE) if rest else None
+    lead, close = sentences[best], None if verdict is None else sentences[verdict]
+    kept = [one for one in sentences if one in (lead, close) or not _TRIED.match(one)]
+    return _led(kept, (kept.index(lead), None if close is None else kept.index(close)))
+
+
+def _two_sides(sentence: str) -> list[str]:
+    """The praise and the blame of a sentence that has both, parted at "but"."""
+    one, but, other = sentence.partition(", but ")
+    if but and _judgement(one) and _judgement(other):
+        return [ended(one), capital(other)]
+    return [sentence]
+
+
+def _judgement(sentence: str) -> int:
+    return len(_PRAISES.findall(sentence)) + len(_BLAMES.findall(sentence))
+
+
+def _weight(sentence: str, *, against: bool) -> float:
+    """How much a sentence says for the verdict."""
+    weight = len((_BLAMES if against else _PRAISES).findall(sentence))
+    weight -= len((_PRAISES if against else _BLAMES).findall(sentence))
+    if _TURN.match(sentence):
+        weight += 1 if against else -1
+    if len(sentence.split()) < _LEAST_JUDGEMENT or _REFERS_TO_THING.match(sentence):
+        weight -= 1
+    return weight - 0.5 * bool(_TRIED.match(sentence))
 
 
 def _complaint(sentences: Sequence[str], *, is_own: bool) -> Found | None:
     """The fault and the wish of a complaint; then the rest, without what is asked."""
     is_ticket = any(map(_TICKET.search, sentences[:3]))
-    if not (is_own or is_ticket):
-        return None
     body = [one for one in sentences if not _TICKET.search(one)] if is_ticket else sentences
-    fault = first(body, lambda one: bool(_FAULTY.search(one)))
-    want = first(body, lambda one: bool(_WANTS.search(one)))
+    fault = first(body, lambda one: _FAULTY.search(one) and not _NO_FAULT.search(one))
+    want = first(body, lambda one: _WANTS.search(one) and body.index(one) != fault)
+    is_asked = body[-1].endswith("?") and not body[0].endswith("?")
+    if want is None and is_asked and not any(map(_SPEAKS.match, body)):
+        want = len(body) - 1
+    if fault is None and is_own and want is not None and _BACK.search(body[want]):
+        others = [one for place, one in enumerate(body) if place != want]
+        return Found([body[want]], body[want], others, 0.0)
     if fault is None or want is None:
         return None
+    if not (is_own or is_ticket or _FOR_ME.search(body[want])):
+        return None
+    before, but, behind = body[fault].partition(" but ")
+    if but and not _FAULTY.search(before) and not _REFERS_BACK.match(behind):
+        body = [*body[:fault], behind, *body[fault + 1 :]]
     if body[want].endswith("?"):
         said = body[fault]
         body = [one for one in body if one is said or not one.endswith("?")]
         return _led(body, (body.index(said),))
-    before, but, _ = body[fault].partition(", but ")
-    is_late = bool(but) and not _FAULTY.search(before)
-    return _led(body, (want, fault) if is_late else (fault, want))
+    return _led(body, (fault, want))
 
 
 def _led(sentences: Sequence[str], places: Sequence[int | None]) -> Found:
@@ -104,7 +237,7 @@ def _led(sentences: Sequence[str], places: Sequence[int | None]) -> Found:
     if before >= 0 and before not in first and _REFERS_TO_THING.search(sentences[first[0]]):
         lead = [_main_clause(sentences[before]), *lead]
         rest.remove(sentences[before])
-    return Found(filled(lead, rest, sentences), main)
+    return Found(lead, main, rest, _LED_SHARE)
 
 
 def _main_clause(sentence: str) -> str:
