@@ -375,3 +375,14 @@ def test_time_grows_in_step_with_the_text() -> None:
 
     for unit in ("ok ", "14:00 ", "let's ", "[resolved] ", "I would not ", "incident-1", " \t"):
         assert seconds(unit * 4000) < 1.0
+
+
+def test_a_colleague_who_cannot_come_is_no_complaint() -> None:
+    mail = (
+        "The room for the review is taken, so we meet on Friday at 10 instead. Please send me your "
+        "slides by Thursday noon. Karim can't come and will join by phone."
+    )
+    assert main_first(mail) is None
+    talk = main_first(mail.replace(". ", ".\n"), "talk")
+    assert talk is not None
+    assert talk.main.startswith("The room for the review is taken, so we meet on Friday")

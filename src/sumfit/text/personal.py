@@ -64,7 +64,10 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _NO_FAULT = re.compile(
-    r"\b(?:said|told reporters|according to)\b|^(?:if|sorry|unless)\b|\bif you\b", re.IGNORECASE
+    r"\b(?:said|told reporters|according to)\b|^(?:if|sorry|unless)\b|\bif you\b|"
+    r"\b(?:can(?:not|['’]?t)|won['’]t|will not) "
+    r"(?:come|attend|join|make it|be (?:there|here|in))\b",
+    re.IGNORECASE,
 )
 _PAPER = re.compile(r"\b(?:in this (?:paper|work|study)|[Ww]e (?:propose|present|show))\b")
 _PRAISES = re.compile(

@@ -51,7 +51,7 @@ _SETTLES: tuple[tuple[re.Pattern[str], float], ...] = (
             r"sounds good)\b(?!.*\bplease\b)[,.!]* (?:\S+ ){2,}|\bthen[.!]*$|"
             r"\b(?:(?:we|i)['’]d|would) like to (?:take|accept|order|book|buy|cancel)\b|"
             r"\b(?:have|has|had|need) to (?:cancel|postpone|move|withdraw|decline|turn down)\b|"
-            r"\b(?:we|i)(?:['’]ll| will)\b.{0,120}\binstead\b|"
+            r"\b(?:we|i)(?:['’]ll)?\b.{0,120}\binstead\b|"
             r"^.{1,30}\b(?:is|are|works|sounds) (?:fine|good|ok(?:ay)?|perfect|great)[.!]*$",
             re.IGNORECASE,
         ),
