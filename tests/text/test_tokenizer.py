@@ -1,7 +1,10 @@
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,9 +44,41 @@ def test_long_texts_are_encoded_in_parts_without_a_trace(text: str, part: int) -
 
 @given(
     st.sampled_from(
-        ["ab", "abc'", "as'\u200d", "\u00e9-", "a\u0301\u200d ", "0f3a", "\u65e5a", "s'\""]
+        [
+            "ab",
+            "abc'",
+            "as'\u200d",
+            "\u00e9-",
+            "a\u0301\u200d ",
+            "0f3a",
+            "\u65e5a",
+            "s'\"",
+            "ler'\u2019",
+            "1\u0301a",
+            "\u200c\u200da",
+            "\u200d'.l",
+            "\u200e\ue000\u0301",
+        ]
     ),
-    st.lists(st.sampled_from(["nation", "ing", "the", "s", "'s", "\u200d", "-", "12", "..."])),
+    st.lists(
+        st.sampled_from(
+            [
+                "nation",
+                "ing",
+                "the",
+                "s",
+                "'s",
+                "\u200d",
+                "-",
+                "12",
+                "...",
+                "'re",
+                "\u2019ll",
+                "\u200d" * 70,
+                "\u0301" * 70,
+            ]
+        )
+    ),
     st.integers(8, 60),
     st.randoms(use_true_random=False),
 )
@@ -64,6 +99,64 @@ def test_long_runs_are_never_merged_in_one_go(monkeypatch: pytest.MonkeyPatch) -
         parts = list(TOKENIZER.encode_parts(text))
         assert len(parts) > 8
         assert max(map(len, parts)) <= 256
+
+
+def test_clitics_stay_whole_wherever_a_long_run_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "-we're-you'll-they\u2019ve-it's" * 40
+    tokenizer = Tokenizer.train([text], vocab_size=320)
+    whole = tokenizer._hf.encode(text, add_special_tokens=False).ids
+    for longest in range(64, 96):
+        monkeypatch.setattr(tokenizer_module, "_LONG_RUN", longest)
+        assert tokenizer.encode(text) == whole
+
+
+class Counted:
+    """Encodes as a tokenizer of the library does, and keeps the lengths of what it was given."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner, self.lengths = inner, list[int]()
+        self.pre_tokenizer = SimpleNamespace(
+            pre_tokenize_str=self._counting(inner.pre_tokenizer.pre_tokenize_str)
+        )
+        self.model = SimpleNamespace(tokenize=self._counting(inner.model.tokenize))
+        self.encode = self._counting(inner.encode)
+
+    def _counting(self, read: Callable[..., object]) -> Callable[..., object]:
+        def counted(text: str, **options: object) -> object:
+            self.lengths.append(len(text))
+            return read(text, **options)
+
+        return counted
+
+
+@pytest.mark.parametrize(
+    ("before", "unit", "after"),
+    [
+        ("a", "\u200d", ""),
+        ("a", "\u200d", "a"),
+        ("a", "\u200c\u200d", "."),
+        ("", "\u200d", ""),
+        ("1", "\u0301", "a"),
+        ("", "\u200e", "1"),
+        ("", "\ue000", ""),
+        ("", "a", ""),
+        ("", "?!", "'s"),
+        ("", "a" + "\u200d" * 100, ""),
+        ("", "1" * 60 + "a" * 60, ""),
+    ],
+)
+def test_long_runs_are_read_a_part_at_a_time_and_a_few_times_at_most(
+    before: str, unit: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the library reads in one go takes more than in proportion to its length."""
+    monkeypatch.setattr(tokenizer_module, "_LONG_RUN", 64)
+    tokenizer = tiny_tokenizer()
+    tokenizer.__dict__["_inner"] = counted = Counted(tokenizer._inner)
+    text = before + unit * (6400 // len(unit)) + after
+    whole = tokenizer._hf.encode(text, add_special_tokens=False).ids
+    assert tokenizer.encode(text) == whole
+    assert max(counted.lengths) <= 4 * 64
+    assert sum(counted.lengths) <= 5 * len(text.encode())
 
 
 @given(texts())

@@ -10,10 +10,11 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,9 @@ _CHUNK = 4096
 _MOST_BYTES = 1 << 24  # of a file; half a million pieces
 _LONG_RUN = 8192  # characters without a space between them, from which on a run is cut
 _SPARE = 8  # pieces at the end of a cut that what follows may change
-_ATOMS_AHEAD = 2  # atoms that an atom depends on, if the next is joiners alone
-_JOINERS = "\u200c\u200d"
-_LOOK_BACK = 64  # characters among which a place is sought from where an atom is read on
+_ATOMS_AHEAD = 2  # atoms that an atom depends on: joiners and a letter, or two halves of a clitic
+_NO_JOINER = re.compile("[^\u200c\u200d]")
+_APOSTROPHES = "'\u2019"
 _ATTEMPTS = 8  # places where a cut is tried, before more is taken at once
 
 
@@ -219,36 +220,41 @@ class Tokenizer:
         while begin + _LONG_RUN < len(text):
             window = text[begin : begin + _LONG_RUN]
             found = self._inner.encode(window, add_special_tokens=False)
-            n_sure = bisect_left(found.word_ids, found.word_ids[-1])
-            n_chars = found.offsets[n_sure - 1][1] if n_sure else 0
-            if not window[n_chars:].strip(_JOINERS):  # they may belong to the atom before them
-                n_sure = bisect_left(found.word_ids, found.word_ids[-1] - 1)
-                n_chars = found.offsets[n_sure - 1][1] if n_sure else 0
+            n_sure = bisect_left(found.word_ids, found.word_ids[-1] - _ATOMS_AHEAD + 1)
             if n_sure:
                 yield found.ids[:n_sure]
+                begin += found.offsets[n_sure - 1][1]
             else:
-                atom, n_chars = self._long_atom(text, begin)
-                yield from self._encode_atom(atom)
-            begin += n_chars
+                end = self._end_of_atom(text, begin)
+                yield from self._encode_atom(_spelled(text[begin:end]))
+                begin = end
         yield self._inner.encode(text[begin:], add_special_tokens=False).ids
 
-    def _long_atom(self, text: str, begin: int) -> tuple[str, int]:
-        """The atom that begins there, as the model spells it, and its characters."""
-        spelled: list[str] = []
-        here, size = begin, _LONG_RUN
+    def _end_of_atom(self, text: str, begin: int) -> int:
+        """Where the atom that begins there ends; nothing is read twice, however long it is."""
+        opener, here = "", begin
         while True:
-            window = text[here : here + size]
-            atoms = self._inner.pre_tokenizer.pre_tokenize_str(window)
-            atom, (_, n_chars) = atoms[0]
-            is_sure = len(atoms) > 1 and window[n_chars : atoms[1][1][1]].strip(_JOINERS)
-            if is_sure or len(atoms) > _ATOMS_AHEAD or here + size >= len(text):
-                return "".join([*spelled, atom]), here + n_chars - begin
-            n_read = _rest_of_atom(window[:n_chars])
-            if n_read:
-                spelled.append(atom[: len(window[:n_read].encode())])
-                here, size = here + n_read, _LONG_RUN
+            window = opener + text[here : here + _LONG_RUN]
+            read = here + _LONG_RUN
+            n_chars = self._first_atom(window)
+            end = here + n_chars - len(opener)
+            if end < min(read, len(text)):
+                other = _NO_JOINER.search(text, end)
+                if other is None or other.start() < read:
+                    return end
+                if self._first_atom(window[:n_chars] + text[end] + other.group()) == n_chars:
+                    return end
+                here = other.start()
+            elif end == len(text):
+                return end
             else:
-                size *= 2
+                here = end
+            opener = opener or _opener(window)
+
+    def _first_atom(self, text: str) -> int:
+        """Characters of the first atom of a text."""
+        n_chars: int = self._inner.pre_tokenizer.pre_tokenize_str(text)[0][1][1]
+        return n_chars
 
     def _encode_atom(self, atom: str) -> Iterator[list[int]]:
         """Ids of one atom, a part at a time.
@@ -259,10 +265,10 @@ class Tokenizer:
         tokenize = self._inner.model.tokenize
         begin, size, pieces = 0, _LONG_RUN, tokenize(atom[:_LONG_RUN])
         while begin + size < len(atom):
-            ends = list(itertools.accumulate(len(piece.value) for piece in pieces))
             last = len(pieces) - _SPARE
+            start = begin + size - sum(len(piece.value) for piece in pieces[last + 1 :])
             for n_kept in range(last, max(0, last - _ATTEMPTS), -1):
-                start = begin + ends[n_kept - 1]
+                start -= len(pieces[n_kept].value)
                 others = tokenize(atom[start : start + _LONG_RUN])
                 two = [pieces[n_kept - 1], others[0]]
                 together = tokenize("".join(piece.value for piece in two))
@@ -417,14 +423,15 @@ def _assemble(model: Any) -> Any:
     return tokenizer
 
 
-def _rest_of_atom(atom: str) -> int:
-    """The last place from which the rest of an atom is read as a part of it; 0 if none is near."""
-    first = unicodedata.category(atom.lstrip(" ")[:1] or " ")[0]
-    kinds = {"L": "LM", "M": "LM", "N": "N"}.get(first, "PS")
-    for place in range(len(atom) - 1, max(1, len(atom) - _LOOK_BACK), -1):
-        if unicodedata.category(atom[place])[0] in kinds and atom[place] not in "'\u2019":
-            return place
-    return 0
+def _opener(atom: str) -> str:
+    """A character before which the rest of an atom is read as the rest of one of its kind."""
+    first = atom.lstrip(" ")[0]
+    return "." if first in _APOSTROPHES else first
+
+
+def _spelled(text: str) -> str:
+    """A text as the model reads it, a character for each byte."""
+    return text.encode("utf-8").decode("latin-1").translate(_character_of_byte())
 
 
 def _pair(merge: str | list[str]) -> tuple[str, str]:
@@ -441,6 +448,11 @@ def _byte_of_character() -> dict[int, int]:
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in printable]
     return {256 + i: byte for i, byte in enumerate(others)}
+
+
+@cache
+def _character_of_byte() -> dict[int, int]:
+    return {byte: character for character, byte in _byte_of_character().items()}
 
 
 def _classify(piece: bytes) -> int:
