@@ -159,6 +159,18 @@ def test_long_runs_are_read_a_part_at_a_time_and_a_few_times_at_most(
     assert sum(counted.lengths) <= 5 * len(text.encode())
 
 
+@pytest.mark.parametrize("unit", ["a", "\u200d", "\u0301", "?!", "12"])
+def test_the_first_ids_of_a_long_run_need_its_beginning_alone(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokenizer_module, "_LONG_RUN", 64)
+    tokenizer = tiny_tokenizer()
+    tokenizer.__dict__["_inner"] = counted = Counted(tokenizer._inner)
+    parts = tokenizer.encode_parts("." + unit * 6400)
+    next(parts), next(parts)
+    assert sum(counted.lengths) <= 20 * 64
+
+
 @given(texts())
 def test_encode_never_gives_a_special_id(text: str) -> None:
     assert all(N_SPECIAL <= i < TOKENIZER.vocab_size for i in TOKENIZER.encode(text))

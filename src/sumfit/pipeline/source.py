@@ -208,7 +208,7 @@ def _selected(
     """The sentences of a long text that say most, if any fits."""
     found = select(
         cleaned.text[:most_held],
-        lambda sentence: len(tokenizer.encode(sentence)),
+        lambda sentence: len(_first_ids(sentence, tokenizer, max_source)),
         most=max_source,
         form=_text_form(cleaned),
     )
@@ -258,7 +258,7 @@ def _head(
             continue
         if len(cleaned.text) > most_held or len(part) < len(given):
             # What comes after the cut may change the form of what stands before it, but not so far.
-            head = _at_space(form(cleaned.text[:most_held], check)[:-_AT_THE_CUT])
+            head = _at_near_space(form(cleaned.text[:most_held], check)[:-_AT_THE_CUT])
             if len(head) > most_held // 2:  # else mostly markup, or nothing that is seen
                 return cleaned, head, False
         if len(part) == len(given):
@@ -274,12 +274,28 @@ def _encoded(text: str, tokenizer: Tokenizer, max_source: int) -> list[int]:
         if len(ids) > max_source:
             return ids
         n_chars *= 2
-    return tokenizer.encode(text)
+    return _first_ids(text, tokenizer, max_source)
+
+
+def _first_ids(text: str, tokenizer: Tokenizer, most: int) -> list[int]:
+    """More than so many ids from a text's beginning, some thousand more at most; or all."""
+    ids: list[int] = []
+    for part in tokenizer.encode_parts(text):
+        ids += part
+        if len(ids) > most:
+            break
+    return ids
 
 
 def _at_space(text: str) -> str:
     head, space, _ = text.rpartition(" ")
     return head if space else text
+
+
+def _at_near_space(text: str) -> str:
+    """A text to its last space, or all of it if that is far away: one word may be very long."""
+    head = _at_space(text)
+    return head if len(head) > len(text) // 2 else text
 
 
 def _at_sentence_end(text: str) -> str:

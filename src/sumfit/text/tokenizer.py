@@ -225,30 +225,30 @@ class Tokenizer:
                 yield found.ids[:n_sure]
                 begin += found.offsets[n_sure - 1][1]
             else:
-                end = self._end_of_atom(text, begin)
-                yield from self._encode_atom(_spelled(text[begin:end]))
-                begin = end
+                atom = _Atom(text, begin, self._places(text, begin))
+                yield from self._encode_atom(atom)
+                begin = atom.end
         yield self._inner.encode(text[begin:], add_special_tokens=False).ids
 
-    def _end_of_atom(self, text: str, begin: int) -> int:
-        """Where the atom that begins there ends; nothing is read twice, however long it is."""
+    def _places(self, text: str, begin: int) -> Iterator[int]:
+        """Places in the atom that begins there, a run apart; the last of them is its end."""
         opener, here = "", begin
         while True:
             window = opener + text[here : here + _LONG_RUN]
             read = here + _LONG_RUN
             n_chars = self._first_atom(window)
-            end = here + n_chars - len(opener)
-            if end < min(read, len(text)):
-                other = _NO_JOINER.search(text, end)
+            here += n_chars - len(opener)
+            yield here
+            if here == len(text):
+                return
+            if here < read:
+                other = _NO_JOINER.search(text, here)
                 if other is None or other.start() < read:
-                    return end
-                if self._first_atom(window[:n_chars] + text[end] + other.group()) == n_chars:
-                    return end
+                    return
+                if self._first_atom(window[:n_chars] + text[here] + other.group()) == n_chars:
+                    return
+                yield from range(here + _LONG_RUN, other.start(), _LONG_RUN)
                 here = other.start()
-            elif end == len(text):
-                return end
-            else:
-                here = end
             opener = opener or _opener(window)
 
     def _first_atom(self, text: str) -> int:
@@ -256,29 +256,30 @@ class Tokenizer:
         n_chars: int = self._inner.pre_tokenizer.pre_tokenize_str(text)[0][1][1]
         return n_chars
 
-    def _encode_atom(self, atom: str) -> Iterator[list[int]]:
+    def _encode_atom(self, atom: _Atom) -> Iterator[list[int]]:
         """Ids of one atom, a part at a time.
 
         Merges are done by rank and, among equals, from the left. So pieces of two parts, one after
         the other, are those of the whole if the two that meet stay as they are, spelled together.
         """
         tokenize = self._inner.model.tokenize
-        begin, size, pieces = 0, _LONG_RUN, tokenize(atom[:_LONG_RUN])
-        while begin + size < len(atom):
+        size, pieces = _LONG_RUN, tokenize(atom.head(_LONG_RUN))
+        while len(atom.head(size + 1)) > size:
             last = len(pieces) - _SPARE
-            start = begin + size - sum(len(piece.value) for piece in pieces[last + 1 :])
+            start = size - sum(len(piece.value) for piece in pieces[last + 1 :])
             for n_kept in range(last, max(0, last - _ATTEMPTS), -1):
                 start -= len(pieces[n_kept].value)
-                others = tokenize(atom[start : start + _LONG_RUN])
+                others = tokenize(atom.head(start + _LONG_RUN)[start:])
                 two = [pieces[n_kept - 1], others[0]]
                 together = tokenize("".join(piece.value for piece in two))
                 if [piece.id for piece in together] == [piece.id for piece in two]:
                     yield [piece.id for piece in pieces[:n_kept]]
-                    begin, size, pieces = start, _LONG_RUN, others
+                    atom.drop(start)
+                    size, pieces = _LONG_RUN, others
                     break
             else:
                 size *= 2
-                pieces = tokenize(atom[begin : begin + size])
+                pieces = tokenize(atom.head(size))
         yield [piece.id for piece in pieces]
 
     @cached_property
@@ -409,6 +410,25 @@ class Tokenizer:
             else self.piece_bytes[i].decode("utf-8", "backslashreplace")
             for i in ids
         ]
+
+
+class _Atom:
+    """How the model spells a long atom, read no further than is asked for."""
+
+    def __init__(self, text: str, begin: int, places: Iterator[int]) -> None:
+        self._text, self._places, self._spelled = text, places, ""
+        self.end = begin  # of what was read; of the atom in the end
+
+    def head(self, size: int) -> str:
+        """The first characters, fewer where it has no more."""
+        while len(self._spelled) < size and (place := next(self._places, None)) is not None:
+            self._spelled += _spelled(self._text[self.end : place])
+            self.end = place
+        return self._spelled[:size]
+
+    def drop(self, n_chars: int) -> None:
+        """Begin after these."""
+        self._spelled = self._spelled[n_chars:]
 
 
 def _assemble(model: Any) -> Any:
