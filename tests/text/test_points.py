@@ -47,9 +47,7 @@ def test_the_greeting_of_a_desk_is_left_out() -> None:
         "Thanks for calling Northway Travel, my name is Ulla.\nMy flight to Oslo was cancelled.\n"
         "I'm sorry about that.\nWe will put you on the flight at noon tomorrow.\nThank you."
     )
-    assert read(talk, "talk") == (
-        "We will put you on the flight at noon tomorrow. My flight to Oslo was cancelled."
-    )
+    assert read(talk, "talk") == "We will put you on the flight at noon tomorrow."
 
 
 def test_an_offer_counts_once_the_next_to_speak_says_yes() -> None:
@@ -236,9 +234,7 @@ def test_a_review_begins_with_what_its_verdict_is_about() -> None:
         "We stayed two nights in April. The view is lovely. But the heating was off all night. "
         "I would not book this hotel again. 2 stars."
     )
-    assert read(text).startswith(
-        "The heating was off all night. I would not book this hotel again."
-    )
+    assert read(text) == "The heating was off all night."
 
 
 def test_a_review_that_praises_begins_with_praise_and_not_with_how_it_came_about() -> None:
@@ -246,9 +242,7 @@ def test_a_review_that_praises_begins_with_praise_and_not_with_how_it_came_about
         "We had dinner at the Old Mill on Friday. The trout was fresh and the bread the best in "
         "town. Service was a little slow. We will definitely be back."
     )
-    assert read(text) == (
-        "The trout was fresh and the bread the best in town. We will definitely be back."
-    )
+    assert read(text) == ("The trout was fresh and the bread the best in town.")
     starred = "★★★★☆ Bought this bag in May. It is sturdy and well padded. The strap is long."
     assert read(starred).startswith("It is sturdy and well padded.")
     tried = "Used this roofer in May. He was on time and left everything clean. A kind man, too."
@@ -386,3 +380,72 @@ def test_a_colleague_who_cannot_come_is_no_complaint() -> None:
     talk = main_first(mail.replace(". ", ".\n"), "talk")
     assert talk is not None
     assert talk.main.startswith("The room for the review is taken, so we meet on Friday")
+
+
+def test_an_agreed_offer_counts_more_than_a_promise_about_another_thing() -> None:
+    talk = (
+        "the bus is cancelled, I am stuck.\nI could drive you home at nine?\n"
+        "oh really, that'd be lovely.\nwait at the gate.\nwill do, I'll carry your bags."
+    )
+    assert read(talk, "talk") == "I could drive you home at nine."
+    besides = talk.replace("carry your bags", "be ready at nine")
+    assert read(besides, "talk").startswith("Will do, I'll be ready at nine.")
+
+
+def test_a_thing_that_a_talk_does_not_name_is_not_read_alone() -> None:
+    talk = (
+        "The pump in the cellar is worn out.\nCan it be mended?\n"
+        "No. We will bring you another one.\nFine."
+    )
+    assert read(talk, "talk") == "The pump in the cellar is worn out."
+
+
+def test_of_an_interview_that_plans_nothing_the_longest_answer_is_read() -> None:
+    talk = (
+        "Why did you buy a lighthouse?\nI was tired of the city.\nHow is the winter there?\n"
+        "I read by the stove and count ships for the coast guard.\n"
+    )
+    assert read(talk, "talk") == "I read by the stove and count ships for the coast guard."
+
+
+def test_a_review_needs_neither_stars_nor_a_verdict() -> None:
+    text = (
+        "Went to the new pool with our girls. The water was cold and the showers were dirty. "
+        "When we said so, the man at the desk laughed. We left after an hour."
+    )
+    assert read(text) == "The water was cold and the showers were dirty."
+    reported = text.replace("Went to the new pool with our girls.", "The pool opened in May.")
+    assert main_first(reported) is None
+
+
+def test_of_a_book_that_is_presented_the_judgement_is_read() -> None:
+    text = (
+        '"Low Tide" is a novel about two brothers on an island. One of them dives for pearls. '
+        "Moreau writes beautifully about the sea. It is a book that you will recommend."
+    )
+    assert read(text) == "Moreau writes beautifully about the sea."
+
+
+def test_of_two_clauses_of_a_judgement_the_first_is_read() -> None:
+    text = (
+        "Bought this chair for my desk. It came in May. After a week one of the wheels broke off, "
+        "and the seat squeaks. Avoid."
+    )
+    assert read(text) == "After a week one of the wheels broke off."
+
+
+def test_a_heading_with_those_present_is_not_read() -> None:
+    text = (
+        "Rowing crew of the Lower Weir, 4 May, boat house. Present: Ann, Bo.\n"
+        "The boat is dry.\nIt was agreed to buy four new oars before the regatta.\n"
+    )
+    text = text.replace("house. Present", "house Present")
+    assert read(text) == "Buy four new oars before the regatta."
+
+
+def test_an_outage_that_says_its_end_is_read_alone() -> None:
+    text = (
+        "Incident summary 12.\nBetween 9:00 and 9:40 on Monday, nobody could upload a file. "
+        "A certificate had expired. Follow-up: add an alert."
+    )
+    assert read(text) == "Between 9:00 and 9:40 on Monday, nobody could upload a file."

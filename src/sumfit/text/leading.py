@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Found", "capital", "ended", "first"]
+__all__ = ["Found", "capital", "ended", "first", "is_plain"]
 
+_PLAIN = 6  # words
 _SHARE = 0.5  # of the words of a text that are read at least
 
 
@@ -65,6 +66,19 @@ def first(
     places = range(len(sentences))
     order = reversed(places) if last else places
     return next((place for place in order if holds(sentences[place])), None)
+
+
+def is_plain(sentence: str) -> bool:
+    """Tell whether a sentence says enough to be read alone.
+
+    Args:
+        sentence: The sentence.
+
+    Returns:
+        Whether it has so many words; two sentences that say different things are joined into a
+        false line by a small model.
+    """
+    return len(sentence.split()) >= _PLAIN
 
 
 def capital(text: str) -> str:

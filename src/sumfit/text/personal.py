@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sumfit.text.leading import Found, capital, ended, first
+from sumfit.text.leading import Found, capital, ended, first, is_plain
 
 __all__ = ["what_one_wants"]
 
@@ -50,6 +50,13 @@ _TURN = re.compile(
     r"(?:but|however|unfortunately|sadly|still|that said|overall|all in all)\b,?\s*", re.IGNORECASE
 )
 _MYSELF = re.compile(r"\b(?:I|I['’]\w+|my|me|My)\b")
+_OURS = re.compile(r"\b(?:I|I['’]\w+|my|me|My|[Ww]e|[Ww]e['’]\w+|us|[Oo]ur)\b")
+_PRESENTS = re.compile(
+    r"\b(?:novels?|memoir|(?:first|second|third|new|latest|final) (?:season|album|film|book)|"
+    r"series|debut|documentary|thriller|comedy)\b",
+    re.IGNORECASE,
+)
+_READERS = re.compile(r"\b(?:I|I['’]\w+|you|you['’]\w+)\b")
 _BACK = re.compile(
     r"\b(?:refund(?:ed)?|reimburse|return (?:the|my|our) \d|(?:money|euros?|pounds|dollars|"
     r"\d) back|replacement|compensation)\b",
@@ -69,7 +76,10 @@ _NO_FAULT = re.compile(
     r"(?:come|attend|join|make it|be (?:there|here|in))\b",
     re.IGNORECASE,
 )
-_PAPER = re.compile(r"\b(?:in this (?:paper|work|study)|[Ww]e (?:propose|present|show))\b")
+_PAPER = re.compile(
+    r"\b(?:in this (?:paper|work|study)|[Ww]e (?:propose|present|show)|"
+    r"[Rr]esults show\w*|[Oo]ur (?:approach|method|model|results|experiments))\b"
+)
 _PRAISES = re.compile(
     r"\b(?:lovely|gorgeous|beautiful(?:ly)?|great|excellent|fantastic|amazing|wonderful|brilliant|"
     r"superb|delicious|tasty|fresh|comfortable|friendly|helpful|patient|polite|spotless|clean|"
@@ -90,7 +100,7 @@ _BLAMES = re.compile(
     r"hardly|"
     r"barely|late|never (?:answered|worked|came|arrived)|not (?:a single|worth|answered|"
     r"interesting)|"
-    r"smell(?:s|ed)|fail(?:s|ed)|problems?|crack(?:s|ed)|scratch\w*|faulty|died|uncomfortable)\b",
+    r"smell(?:s|ed)|fail(?:s|ed)|problems?|crack(?:s|ed)|snapped|rushed|scratch\w*|faulty|died|uncomfortable)\b",
     re.IGNORECASE,
 )
 _AGAINST = re.compile(
@@ -104,13 +114,15 @@ _AGAINST = re.compile(
     re.IGNORECASE,
 )
 _TRIED = re.compile(
-    r"\b(?:(?:I|we)(?:['’]ve| have| had)? )?(?:bought|used|stayed|finished|visited|booked|ordered|"
-    r"tried|hired|watched|(?:moved|switched) (?:my|our)|went to|stopped at|have had|had dinner|"
-    r"wanted to (?:love|like))\b",
+    r"\b(?:(?:I|we|my \w+)(?:['’]ve| have| had)? )?(?:(?:just|recently|finally) )?(?:bought|used|"
+    r"stayed|finished|visited|booked|ordered|tried|hired|watched|(?:moved|switched) (?:my|our)|"
+    r"went (?:to|for|with|back)|stopped at|have had|had (?:dinner|lunch|this|these)|picked|chose|"
+    r"ate|took (?:my|our|the|a)|got (?:me|us|this|these|my|our)|spent|wanted to (?:love|like))\b",
     re.IGNORECASE,
 )
 _LED_SHARE = 0.2  # of the words of a text that are read at least
 _FEWEST_TOLD = 3  # sentences of a review without a verdict
+_MOST_TOLD = 20
 _LEAST_JUDGEMENT = 4  # words
 _TICKET = re.compile(
     r"\b(?:ticket|case|request) ?(?:#|no\.? ?|number )?\d|\bpriority:", re.IGNORECASE
@@ -132,7 +144,10 @@ def what_one_wants(sentences: Sequence[str], *, is_ticket: bool = False) -> Foun
         What to read; ``None`` if it is neither.
     """
     n_own = sum(_MYSELF.search(one) is not None for one in sentences)
-    if any(map(_REPORTED.search, sentences)) and n_own * 2 < len(sentences):
+    n_ours = sum(_OURS.search(one) is not None for one in sentences)
+    has_tried = any(map(_TRIED.match, sentences[:2])) and n_ours * 3 >= len(sentences)
+    has_tried = has_tried or _is_of_work(sentences)
+    if any(map(_REPORTED.search, sentences)) and n_own * 2 < len(sentences) and not has_tried:
         return None
     if any(map(_PAPER.search, sentences)):
         return None
@@ -153,9 +168,9 @@ def _review(sentences: Sequence[str], *, is_own: bool) -> Found | None:
     verdict = first(sentences, _VERDICT.search)
     has_stars = any(map(_STARS.search, sentences))
     sentences[0] = _STARRED.sub("", sentences[0]) or sentences[0]
-    has_tried = any(map(_TRIED.match, sentences))
+    has_tried = any(map(_TRIED.match, sentences)) or _is_of_work(sentences)
     if verdict is None and not has_stars:
-        if not has_tried or not judged or len(sentences) < _FEWEST_TOLD:
+        if not has_tried or not judged or not _FEWEST_TOLD <= len(sentences) <= _MOST_TOLD:
             return None
     elif not (
         is_own
@@ -164,9 +179,11 @@ def _review(sentences: Sequence[str], *, is_own: bool) -> Found | None:
         or (verdict is not None and _MYSELF.search(sentences[verdict]))
     ):
         return None
-    if any(map(_WANTS.search, sentences)) and verdict is None:
-        return None
     against = any(map(_AGAINST.search, sentences))
+    if any(map(_WANTS.search, sentences)) and verdict is None and not against:
+        return None
+    n_blamed = sum(bool(_BLAMES.search(one)) - bool(_PRAISES.search(one)) for one in sentences)
+    against = against or (verdict is None and not has_stars and n_blamed > 0)
     best = max(
         range(len(sentences)),
         key=lambda place: (_weight(sentences[place], against=against), -place),
@@ -178,7 +195,25 @@ def _review(sentences: Sequence[str], *, is_own: bool) -> Found | None:
         return Found(rest[:1], "", rest[1:], _LED_SHARE) if rest else None
     lead, close = sentences[best], None if verdict is None else sentences[verdict]
     kept = [one for one in sentences if one in (lead, close) or not _TRIED.match(one)]
-    return _led(kept, (kept.index(lead), None if close is None else kept.index(close)))
+    found = _led(kept, (kept.index(lead), None if close is None else kept.index(close)))
+    if found.lead[0] == found.main and is_plain(found.main):
+        one = _first_side(found.main)
+        return Found([one], one, [*found.lead[1:], *found.rest], 0.0)
+    return found
+
+
+def _first_side(sentence: str) -> str:
+    """A sentence up to ", and", if that judges too: of two clauses a small model makes one."""
+    one, more, _ = sentence.partition(", and ")
+    return ended(one) if more and _judgement(one) and is_plain(one) else sentence
+
+
+def _is_of_work(sentences: Sequence[str]) -> bool:
+    """Whether a book, film or the like is presented first, and the reader is told at the end."""
+    last = sentences[-max(2, len(sentences) // 3) :]
+    return _PRESENTS.search(sentences[0]) is not None and any(
+        _READERS.search(one) and _judgement(one) for one in last
+    )
 
 
 def _two_sides(sentence: str) -> list[str]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sumfit.text.leading import Found, capital, ended, first
+from sumfit.text.leading import Found, capital, ended, first, is_plain
 from sumfit.text.leads import news_behind_opening
 from sumfit.text.passages import Passages, TextForm, sentences_of
 from sumfit.text.personal import what_one_wants
@@ -61,9 +61,15 @@ _CLOCK = re.compile(
     r"[ \t]*[,:–—-]?[ \t]+(?=\S)",
     re.IGNORECASE,
 )
+_SPAN = re.compile(
+    r"(?:on [^,.]{3,30}, )?(?:from|between) [^,.]*\d[^,.]* (?:to|and|until) [^,.]*\d[^,.]*, (?=\w)",
+    re.IGNORECASE,
+)
+_LASTED = re.compile(r"\bfor (?:\w+ ){1,3}(?:minutes|hours|days)\b", re.IGNORECASE)
 _MINUTES = re.compile(
     r"\b(?:minutes|meeting|stand-?up|standup|committee|retro(?:spective)?|sync|action items|"
-    r"board|notes of|daily)\b",
+    r"board|notes of|daily|association|club|assembly|working group|(?:parents|residents|tenants|"
+    r"members)['’] \w+)\b",
     re.IGNORECASE,
 )
 _DECIDED = re.compile(
@@ -88,7 +94,7 @@ _LEAST_SAID = 2.0  # weight of what is settled in an answer
 _LEAST_KEPT = 2.5  # and in another mail
 _ATTENDANCE = re.compile(
     r"(?:present|attendees|attending|apologies|absent|participants|(?:date of )?next meeting|"
-    r"(?:the )?minutes of the (?:last|previous) meeting)\b",
+    r"in attendance|(?:the )?minutes of (?:the |our )?\S+ meeting)\b",
     re.IGNORECASE,
 )
 _MAIL_SHARE = 0.2  # of the words of a mail that are read at least
@@ -259,15 +265,22 @@ def _settled(sentences: Sequence[str]) -> Found | None:
 def _minutes(sentences: Sequence[str], text: str) -> Found | None:
     """The decisions of minutes, and then the rest without the heading."""
     heading = sentences[0]
-    is_title = text.startswith(heading + "\n") or any(map(str.isdecimal, heading))
-    is_headed = _is_heading(heading) and is_title and _MINUTES.search(heading) is not None
+    is_line = text.startswith(heading + "\n")
+    is_title = is_line or any(map(str.isdecimal, heading))
+    is_title = is_title and _is_heading(heading) and _MINUTES.search(heading) is not None
+    is_headed = is_title or (is_line and _ATTENDANCE.search(heading) is not None)
     labelled = [place for place, one in enumerate(sentences) if LABEL.match(one)]
     if not (is_headed or labelled):
         return None
     if is_headed:
         labelled = labelled or [i for i, one in enumerate(sentences) if NOTE.match(one)]
     is_daily = _DAILY.match(heading) is not None
-    main = heaviest(["" if is_daily and _SPEAKS.match(one) else one for one in sentences])
+    main = heaviest(
+        [
+            "" if (is_daily and _SPEAKS.match(one)) or _ATTENDANCE.search(one) else one
+            for one in sentences
+        ]
+    )
     if main is not None and all(_ACTION.match(sentences[place]) for place in labelled):
         decided = [one for place, one in enumerate(sentences) if place not in labelled]
         agreed = heaviest(decided, least=_SURE)
@@ -276,7 +289,9 @@ def _minutes(sentences: Sequence[str], text: str) -> Found | None:
         main = first(sentences, _BLOCKED.search)
     places = labelled or ([] if main is None else [main])
     if not places:
-        return Found(list(sentences[1:])) if is_headed and is_daily else None
+        said = [one for one in sentences[1:] if not _ATTENDANCE.search(one)]
+        has_names = _ATTENDANCE.search(heading) is not None
+        return Found(said) if is_headed and said and (is_daily or has_names) else None
     rest = [
         one
         for place, one in enumerate(sentences)
@@ -284,7 +299,7 @@ def _minutes(sentences: Sequence[str], text: str) -> Found | None:
     ]
     lead = [_DASHED.sub("", sentences[place], count=1) for place in places]
     lead = [capital(_DECIDED.sub("", bare(one), count=1)) for one in lead]
-    return Found(lead, lead[0], rest, _MINUTES_SHARE)
+    return Found(lead, lead[0], rest, 0.0 if is_plain(lead[0]) else _MINUTES_SHARE)
 
 
 def _incident(sentences: Sequence[str]) -> Found | None:
@@ -296,6 +311,10 @@ def _incident(sentences: Sequence[str]) -> Found | None:
         return Found([resolved], resolved, sentences[1:])
     down = first(sentences, lambda one: bool(_DOWN.search(_NUMBERED.sub("", one))))
     over = first(sentences, lambda one: bool(_OVER.search(one)) and one != sentences[0], last=True)
+    spans = first(sentences, lambda one: bool(_SPAN.match(one) or _LASTED.search(one)))
+    if spans is not None and spans in (1, down):  # it says its end itself
+        told = _unlogged(sentences[spans])
+        return Found([told], told, sentences[spans + 1 :], 0.0)
     if down is None or over is None or over == down:
         return None
     cause = first(sentences, lambda one: bool(_CAUSE.search(one)))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sumfit.text.leading import Found, capital
+from sumfit.text.leading import Found, capital, is_plain
 from sumfit.text.passages import sentences_of
 
 __all__ = ["LABEL", "NOTE", "bare", "heaviest", "turns_of", "what_talk_settles"]
@@ -26,7 +26,7 @@ _OPENS = re.compile(
     r"all right|sure|yes|yeah|yep|good|nice|"
     r"sounds good|done|well|so|and|then|in that case|got it|"
     r"makes sense|deal|agreed|works for me|"
-    r"no problem|no worries|sorry|ah|oh|hmm?|ugh)"
+    r"no problem|no worries|sorry|ah|oh|hmm?|ugh|i['’]d say|i (?:think|guess))"
     r"\b[,.!]*\s+|let['’]?s (?=\w))",
     re.IGNORECASE,
 )
@@ -106,13 +106,13 @@ _DESK = re.compile(
 _OFFERS = re.compile(
     r"^(?:\w+,? ){0,2}?(?:i|we) (?:can|could)\b|\b(?:what|how) about\b|\bshall (?:i|we)\b|"
     r"\bcould we\b|"
-    r"\bi(?:['’]d| would) (?:take|say|suggest|propose)\b|\bi (?:propose|suggest)\b|"
+    r"\bi(?:['’]d| would) (?:take|say|suggest|propose)\b|\bi (?:propose|suggest|could)\b|"
     r"\bwhy don['’]t we\b",
     re.IGNORECASE,
 )
 _ASSENT = re.compile(
     r"(?:oh )?(?:ok(?:ay)?|perfect|great|good|fine|yes|yeah|sure|sounds|agreed|deal|cool|works|"
-    r"please do|do that|lovely|nice)\b",
+    r"please do|do that|lovely|nice|really|that['’]d be|that would be|amazing|then yes)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -131,6 +131,10 @@ _PLEASANT = re.compile(
     re.IGNORECASE,
 )
 _REFERS = re.compile(r"\b(?:it|that|this|them|those|these)\b", re.IGNORECASE)
+_REFERS_BACK = re.compile(r"(?:\S+ ){0,3}(?:it|that|this|them|those|these)\b", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:an? \w+|another) one\b", re.IGNORECASE)
+_WORD = re.compile(r"\w{4,}|\d+")
+_FEWEST_TURNS = 4  # of an interview
 _BUT = re.compile(r"but\b", re.IGNORECASE)
 _IS_THAT = re.compile(r"(?:it|that|this|they)\b", re.IGNORECASE)
 _THEN = re.compile(r",? then(?=[.!]*$|,)", re.IGNORECASE)
@@ -171,14 +175,18 @@ def what_talk_settles(turns: Sequence[Sequence[str]]) -> Found | None:
     sentences = [one for turn in turns for one in turn]
     offer = _agreed_offer(turns)
     main = heaviest(sentences)
-    main = offer if main is None else main
+    if offer is not None and (main is None or _is_besides(sentences, main, offer)):
+        main = offer
     asked = _answered(turns)
+    if is_interview := _is_interview(turns):
+        told = [one for one in sentences if _I.search(one) and not one.endswith("?")]
+        main = sentences.index(max(told, key=_told_weight)) if told else main
     kept = [place for place, sentence in enumerate(sentences) if not _is_pleasant(sentence)]
     if main is None:
         rest = [sentences[place] for place in kept if place not in asked]
         return Found(rest) if rest else None
     said = sentences[main]
-    is_referring = _REFERS.search(said) is not None
+    is_referring = _REFERS_BACK.match(bare(said)) is not None
     topic = next(
         (i for i in kept if i < main and _says_something(sentences[i], or_asks=is_referring)),
         None,
@@ -187,14 +195,44 @@ def what_talk_settles(turns: Sequence[Sequence[str]]) -> Found | None:
         topic = offer
     others = [place for place in kept if place not in {main, topic} and place not in asked]
     others.sort(key=lambda place: _weight(sentences[place]) < _LEAST_SETTLED)
-    lead = [bare(said)]
+    lead = [_stated(bare(said))]
     if topic is not None and is_referring:
         lead.insert(0, sentences[topic])
-    elif topic is not None and (topic not in asked or len(said.split()) <= _SHORT_MAIN):
+    elif topic is not None and _ONE.search(said) and not sentences[topic].endswith("?"):
+        return Found([sentences[topic]], "", lead, 0.0)  # of one of what is not said
+    elif topic is not None and len(said.split()) <= _SHORT_MAIN:
         if not (_I.search(said) and _I.search(sentences[topic])):  # of two people
             lead.append(sentences[topic])
     rest = [bare(sentences[place]) for place in others]
-    return Found(lead, bare(said), rest, _TALK_SHARE)
+    is_enough = is_interview or is_plain(lead[0])
+    return Found(lead, bare(said), rest, 0.0 if is_enough else _TALK_SHARE)
+
+
+def _stated(offer: str) -> str:
+    """An offer in the order of a statement ("I can drive?") without the mark of a question."""
+    return offer.rstrip("?") if _I.match(offer) else offer
+
+
+def _is_besides(sentences: Sequence[str], main: int, offer: int) -> bool:
+    """Whether what settles a talk weakly is said of another thing than the agreed offer."""
+    agreed = set(_WORD.findall(sentences[offer].lower()))
+    is_of_it = agreed.intersection(_WORD.findall(sentences[main].lower()))
+    is_weak = _weight(sentences[main]) <= _LEAST_SETTLED
+    return is_weak and offer < main and not is_of_it and not _REFERS.search(sentences[main])
+
+
+def _is_interview(turns: Sequence[Sequence[str]]) -> bool:
+    """Whether every other turn, from the first one on, ends with a question."""
+    asks = [turn[-1].endswith("?") for turn in turns if turn]
+    return len(asks) >= _FEWEST_TURNS and all(
+        is_asking == (place % 2 == 0) for place, is_asking in enumerate(asks)
+    )
+
+
+def _told_weight(sentence: str) -> tuple[float, int]:
+    """What somebody who is asked will do counts most, and then what is told at length."""
+    will = _weight(sentence) if _I.search(sentence) else 0.0
+    return will, len(sentence.split())
 
 
 def _agreed_offer(turns: Sequence[Sequence[str]]) -> int | None:
