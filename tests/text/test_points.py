@@ -418,6 +418,22 @@ def test_a_review_needs_neither_stars_nor_a_verdict() -> None:
     assert main_first(reported) is None
 
 
+def test_of_a_visit_that_nothing_judges_the_fault_is_read() -> None:
+    text = (
+        "Took my parents to the zoo. We paid 30 euros. The lift to the tower was not running. "
+        "We had tea at home."
+    )
+    assert read(text) == "The lift to the tower was not running."
+
+
+def test_what_is_so_only_till_then_settles_nothing() -> None:
+    talk = (
+        "The copier is out of paper again.\nI'll buy ten packs this afternoon.\n"
+        "We write by hand till then."
+    )
+    assert read(talk, "talk") == "I'll buy ten packs this afternoon."
+
+
 def test_of_a_book_that_is_presented_the_judgement_is_read() -> None:
     text = (
         '"Low Tide" is a novel about two brothers on an island. One of them dives for pearls. '

@@ -164,12 +164,15 @@ def what_one_wants(sentences: Sequence[str], *, is_ticket: bool = False) -> Foun
 def _review(sentences: Sequence[str], *, is_own: bool) -> Found | None:
     """What a review praises or blames, by its verdict; then the verdict and the rest."""
     sentences = [part for one in sentences for part in _two_sides(one)]
-    judged = [place for place, one in enumerate(sentences) if _judgement(one)]
+    judged = [one for one in sentences if _judgement(one)]
+    fault = first(sentences, lambda one: _FAULTY.search(one) and not _TRIED.match(one))
     verdict = first(sentences, _VERDICT.search)
     has_stars = any(map(_STARS.search, sentences))
     sentences[0] = _STARRED.sub("", sentences[0]) or sentences[0]
     has_tried = any(map(_TRIED.match, sentences)) or _is_of_work(sentences)
     if verdict is None and not has_stars:
+        if has_tried and not judged and fault is not None and _TRIED.match(sentences[0]):
+            return Found([sentences[fault]], sentences[fault], sentences[1:], 0.0)
         if not has_tried or not judged or not _FEWEST_TOLD <= len(sentences) <= _MOST_TOLD:
             return None
     elif not (

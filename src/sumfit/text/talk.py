@@ -48,7 +48,7 @@ _SETTLES: tuple[tuple[re.Pattern[str], float], ...] = (
     (
         re.compile(
             r"^(?:ok(?:ay)?|right|cool|great|perfect|fine|alright|all right|done|deal|"
-            r"sounds good)\b(?!.*\bplease\b)[,.!]* (?:\S+ ){2,}|\bthen[.!]*$|"
+            r"sounds good)\b(?!.*\bplease\b)[,.!]* (?:\S+ ){2,}|(?<!til )(?<!till )\bthen[.!]*$|"
             r"\b(?:(?:we|i)['’]d|would) like to (?:take|accept|order|book|buy|cancel)\b|"
             r"\b(?:have|has|had|need) to (?:cancel|postpone|move|withdraw|decline|turn down)\b|"
             r"\b(?:we|i)(?:['’]ll)?\b.{0,120}\binstead\b|"
@@ -130,14 +130,14 @@ _PLEASANT = re.compile(
     r"you['’]re welcome|will do|how (?:can|may) i help)\b",
     re.IGNORECASE,
 )
-_REFERS = re.compile(r"\b(?:it|that|this|them|those|these)\b", re.IGNORECASE)
+_REFERS = re.compile(r"\b(?:it|that|this|them|those|these|(?:un)?till? then)\b", re.IGNORECASE)
 _REFERS_BACK = re.compile(r"(?:\S+ ){0,3}(?:it|that|this|them|those|these)\b", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:an? \w+|another) one\b", re.IGNORECASE)
 _WORD = re.compile(r"\w{4,}|\d+")
 _FEWEST_TURNS = 4  # of an interview
 _BUT = re.compile(r"but\b", re.IGNORECASE)
 _IS_THAT = re.compile(r"(?:it|that|this|they)\b", re.IGNORECASE)
-_THEN = re.compile(r",? then(?=[.!]*$|,)", re.IGNORECASE)
+_THEN = re.compile(r"(?<!til)(?<!till),? then(?=[.!]*$|,)", re.IGNORECASE)
 _LEAST_PLEASANT = 6  # words with which a sentence that begins kindly says something
 _SURE = 3.0  # weight of a sentence that says that something is settled
 _LEAST_MAIN = 4  # words of a main sentence, one less of a sure one
