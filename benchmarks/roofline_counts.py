@@ -18,6 +18,7 @@ import onnxruntime
 
 from sumfit.constraints.kernels.contexts import CLOSED, JOIN_ONLY, NO_JOIN
 from sumfit.decoding.kernels.steps import list_entries
+from sumfit.models.session import SLOWER_FUSIONS
 
 KINDS = ("int8", "float32", "float64", "bytes")  # of work: operations, and bytes
 Arrays = Mapping[str, np.ndarray]
@@ -33,7 +34,9 @@ def opened(network: str | bytes, profile: str = "") -> onnxruntime.InferenceSess
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_profiling, options.profile_file_prefix = bool(profile), profile
-    return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        network, options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER_FUSIONS
+    )
 
 
 def of_node(args: Mapping[str, Any]) -> np.ndarray | None:

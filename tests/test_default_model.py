@@ -183,9 +183,9 @@ SCOPED = (
 @pytest.mark.parametrize("options", [{}, {"constraints": False}, {"rerank": None}])
 @pytest.mark.parametrize("prefix", ["net: ", "NET:", "[net] "])
 def test_a_label_stands_once(default: Summarizer, prefix: str, options: dict[str, object]) -> None:
-    lists = [default(text, preset="git-subject", n_best=5, **options) for text in SCOPED]
+    lists = [default(text, preset="git-subject", n_best=16, **options) for text in SCOPED]
     labels = [any(one.text.startswith("net: ") for one in (s, *s.alternatives)) for s in lists]
-    assert any(labels)  # which is what the search has to leave out
+    assert sum(labels) >= 2  # which is what the search has to leave out
     for text in SCOPED:
         found = default(text, preset="git-subject", prefix=prefix, n_best=3, **options)
         for one in (found, *found.alternatives):

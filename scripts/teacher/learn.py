@@ -10,6 +10,7 @@ and says how often its choice among the candidates of VALID is fit, beside the s
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import random
 import sys
@@ -25,6 +26,9 @@ from teacher import Lines, Prompts, Teacher, batches, best_device, load, padded,
 
 ACCEPTED_WEIGHT = 0.4
 """Of a candidate that editors found fit, beside 1 of a line that they wrote."""
+
+TEXTS_AT_ONCE = 16
+"""Whose lines are judged together for the report."""
 
 
 def written_items(
@@ -120,15 +124,21 @@ def learn(teacher: Teacher, sources: tuple[Any, Any], options: argparse.Namespac
 
 
 @torch.no_grad()
+def verdicts(teacher: Teacher, items: list[Any], device: torch.device) -> Iterator[list[float]]:
+    """Judge the lines of each text, some texts at once."""
+    for start in range(0, len(items), TEXTS_AT_ONCE):
+        batch = items[start : start + TEXTS_AT_ONCE]
+        lines, _ = marked_batch(batch, device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            states = teacher.states_of(lines)
+        fit = iter(teacher.fitness(states, lines.last).tolist())
+        yield from (list(itertools.islice(fit, len(marks))) for *_, marks in batch)
+
+
 def report(teacher: Teacher, items: list[Any], device: torch.device) -> str:
     """Say how often the choice among marked candidates is fit."""
     n_chosen = n_first = n_best = n_right = n_pairs = 0
-    for item in items:
-        lines, _ = marked_batch([item], device)
-        marks = item[2]
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            states = teacher.states_of(lines)
-        fit = teacher.fitness(states, lines.last).tolist()
+    for (*_, marks), fit in zip(items, verdicts(teacher, items, device), strict=True):
         chosen = max(range(len(fit)), key=fit.__getitem__)
         n_chosen += marks[chosen] == 2
         n_first += marks[0] == 2

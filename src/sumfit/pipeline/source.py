@@ -215,7 +215,7 @@ def _selected(
     return _normalized(found)
 
 
-def _main_first(cleaned: Cleaned, least: int = 0) -> Passages | None:
+def _main_first(cleaned: Cleaned, least: int) -> Passages | None:
     """What a text that fits comes to, if that is not all of it in its order."""
     form = _text_form(cleaned)
     if form == "article" and "openers" in cleaned.removed:
