@@ -2,7 +2,7 @@
 
     python benchmarks/ray_run.py [--texts FILE] [--n 20000] [--max-chars 60] [--processes 2]
                                  [--kill-at 0.5 ...] [--engine ray] [--model DIR] [--folder DIR]
-                                 [--price 0.04] [--json FILE]
+                                 [--rerank none] [--price 0.04] [--json FILE]
 
 The texts of FILE (lines, or JSONL with ``source`` or ``text``, also .gz, .xz; the news examples of
 this repository without one) are repeated up to ``--n``, each record with an id of its own, and
@@ -222,6 +222,8 @@ def run(
     command += ["--processes", str(options.processes), "--field", "text", "--overwrite"]
     if options.model:
         command += ["--model", str(options.model)]
+    if options.rerank:
+        command += ["--rerank", options.rerank]
     busy, started = processes.Busy(), time.perf_counter()
     log = folder / "job.log"
     with log.open("w", encoding="utf-8") as errors, subprocess.Popen(command, stderr=errors) as job:
@@ -243,6 +245,7 @@ def run(
         "n_texts": options.n,
         "n_different_texts": faults.n_texts,
         "processes": options.processes,
+        "rerank": options.rerank or "the default",
         "most_workers": watch.most_workers,
         "killed": [f"process {pid} at {share:.0%}" for pid, share in watch.killed],
         "faults": dict(faults.counts),
@@ -275,6 +278,7 @@ def read_options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kill-at", type=float, nargs="*", default=[0.5], help="shares finished")
     parser.add_argument("--engine", choices=list(_WORKERS), default="ray")
     parser.add_argument("--model", type=Path, default=None)
+    parser.add_argument("--rerank", default=None, help="as the command takes it")
     parser.add_argument("--folder", type=Path, default=None, help="kept; else a temporary one")
     parser.add_argument("--price", type=float, default=0.04, help="of an hour of a core")
     parser.add_argument("--json", type=Path, default=None)
