@@ -185,3 +185,14 @@ def test_a_stream_may_use_a_seeded_part_of_the_pairs():
     assert part.dropped["not drawn (max_pairs)"] == len(whole.items) - 50
     assert part.fingerprint == again.fingerprint != whole.fingerprint
     assert BatchStream(corpus, OPTIONS, seed=1, max_pairs=1000).items.size == whole.items.size
+
+
+def test_a_smaller_part_of_the_pairs_lies_in_a_larger_one():
+    from sumfit.training.loader import BatchStream
+
+    corpus = make_corpus(300)
+    parts = [
+        set(BatchStream(corpus, OPTIONS, seed=1, max_pairs=n).items.tolist())
+        for n in (20, 75, 150, 0)
+    ]
+    assert parts[0] < parts[1] < parts[2] < parts[3]

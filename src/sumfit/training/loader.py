@@ -132,7 +132,8 @@ class BatchStream:
             n_processes: Number of processes.
             accumulate: Batches of each process that make a step.
             profiles: Text profiles to keep; all if empty.
-            max_pairs: Pairs to keep, drawn evenly by the seed; all if 0.
+            max_pairs: Pairs to keep, drawn evenly by the seed; a smaller number takes a part of
+                what a larger one takes. All if 0.
             left_out: Fold of the pairs not to take.
             piece_bytes: Bytes of each piece of the tokenizer, to find that fold.
             denoising: How sources are corrupted in denoising batches.
@@ -160,7 +161,7 @@ class BatchStream:
         if candidates is not None:
             self._keep(np.isin(self.items, candidates.items), "without an n-best list (lists)")
         if max_pairs and len(self.items) > max_pairs:
-            drawn = np.random.default_rng((seed, 3)).choice(self.items, max_pairs, replace=False)
+            drawn = np.random.default_rng((seed, 3)).permutation(self.items)[:max_pairs]
             self.dropped["not drawn (max_pairs)"] = len(self.items) - max_pairs
             self.items = np.sort(drawn)
         set_weights = np.array([entry.weight for entry in corpus.meta.sets], dtype=np.float64)

@@ -54,7 +54,8 @@ class DataSection:
         max_target: Longest summary in pieces; longer ones are left out and counted.
         max_valid: Validation pairs kept of each set.
         max_pairs: Training pairs used, drawn evenly from all that were packed, the same ones at
-            every epoch; 0 for all. For a learning curve.
+            every epoch; 0 for all. For a learning curve: with one seed, a smaller number takes a
+            part of what a larger one takes.
         leave_out: Fold of the training pairs that is not learned from, such as ``0/2``, so that
             a reranker can be trained on what the model makes of it; empty for none.
         lists: Directories of n-best lists of the training pairs, for ``loss.risk_weight``; pairs
