@@ -184,7 +184,20 @@ def test_a_stream_may_use_a_seeded_part_of_the_pairs():
     assert (part.items != other.items).any()
     assert part.dropped["not drawn (max_pairs)"] == len(whole.items) - 50
     assert part.fingerprint == again.fingerprint != whole.fingerprint
-    assert BatchStream(corpus, OPTIONS, seed=1, max_pairs=1000).items.size == whole.items.size
+    all_of_them = BatchStream(corpus, OPTIONS, seed=1, max_pairs=1000)
+    assert (all_of_them.items == whole.items).all()
+    assert all_of_them.fingerprint == whole.fingerprint  # nothing was drawn
+
+
+def test_a_stream_is_known_by_the_pairs_that_were_drawn():
+    """Else a run that was begun with other pairs would take up its place among these."""
+    from sumfit.training.loader import BatchStream
+
+    corpus = make_corpus(300)
+    part = BatchStream(corpus, OPTIONS, seed=1, max_pairs=50)
+    before = part.fingerprint
+    part.items = part.items[::-1].copy()
+    assert part.fingerprint != before
 
 
 def test_a_smaller_part_of_the_pairs_lies_in_a_larger_one():

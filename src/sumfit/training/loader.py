@@ -150,7 +150,6 @@ class BatchStream:
         self._denoising = denoising if denoise_share > 0 else None
         self._denoise_share = denoise_share
         self._profiles = profiles
-        self._max_pairs = max_pairs
         self._left_out = left_out
         self._candidates = candidates
         self._controls = controls
@@ -160,7 +159,8 @@ class BatchStream:
             self._keep(folds != left_out.index, f"of fold {left_out} (leave_out)")
         if candidates is not None:
             self._keep(np.isin(self.items, candidates.items), "without an n-best list (lists)")
-        if max_pairs and len(self.items) > max_pairs:
+        self._is_drawn = 0 < max_pairs < len(self.items)
+        if self._is_drawn:
             drawn = np.random.default_rng((seed, 3)).permutation(self.items)[:max_pairs]
             self.dropped["not drawn (max_pairs)"] = len(self.items) - max_pairs
             self.items = np.sort(drawn)
@@ -180,8 +180,8 @@ class BatchStream:
             "denoise": [self._denoise_share, to_mapping(self._denoising)],
             "seed": self._seed,
         }
-        if self._max_pairs:
-            parts["max_pairs"] = self._max_pairs
+        if self._is_drawn:
+            parts["drawn"] = hashlib.sha256(self.items.tobytes()).hexdigest()
         if self._left_out is not None:
             parts["left_out"] = str(self._left_out)
         if self._controls is not None:
