@@ -155,6 +155,27 @@ def test_networks_run_on_the_device_that_is_asked_for(
     assert (asked[1]["device"], asked[1]["batch_size"]) == ("cpu", 3)
 
 
+@pytest.mark.parametrize(("device", "warmed"), [([], [1]), (["--device", "cpu"], [1, 3])])
+def test_a_device_is_warmed_for_whole_groups_and_named(
+    device: list[str], warmed: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def system(texts: list[str]) -> list[Answer]:
+        asked.append(len(texts))
+        return [Answer("a", True) for _ in texts]
+
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    monkeypatch.setattr(side_by_side, "load", lambda options, cores: {"a": system})
+    monkeypatch.setattr(side_by_side.os, "sched_setaffinity", lambda *asked: None, raising=False)
+    monkeypatch.setattr(side_by_side.os, "sched_getaffinity", lambda *asked: {0}, raising=False)
+    command = ["--texts", str(texts), "--n", "3", "--group", "3", *device]
+    found = side_by_side.measured(side_by_side.read_options(command), 1)
+    assert asked == [*warmed, 1, 1, 1, 3]
+    assert found["note"].startswith("1 cores, networks on cpu: " if device else "1 cores: ")
+
+
 @pytest.mark.skipif(not hasattr(__import__("os"), "sched_setaffinity"), reason="binds processors")
 def test_a_small_run_prints_every_system(
     tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
