@@ -40,8 +40,20 @@ BROKEN = [
     # an order that runs into a statement
     ("The upload does not end when the disk is full.", "Fix upload does not end on full disk"),
     ("Guests are asked for a code.", "Remove guests are asked for code"),
+    # clauses without their subjects, and questions with two verbs
+    ("The rider was hurt after he lost hold of the rope.", "Rider hurt after lost hold of rope"),
+    ("Tell us if you have had the key.", "Tell us if had the key"),
+    ("I wonder if anyone had luck with this kiln.", "Is anyone had luck with this kiln"),
+    # marks that stand apart
+    ("The shirt says Mambo in red.", 'Shirt says " Mambo in red'),
+    ("Pre-registration opens in May.", "Pre- registration opens in May"),
 ]
 SOUND = [
+    ("The rider fell after he lost the rope.", "Rider fell after losing the rope"),
+    ("Wait if you like. Ask if needed.", "Ask if needed"),
+    ("Is this a good time to call?", "Is this a good time to call?"),
+    ("Care before and after birth is free.", "Pre- and postnatal care is free"),
+    ('The shirt says "Mambo" in red.', 'Shirt says "Mambo" in red'),
     ("The spa is looking for a skilled glass blower.", "Spa looks for skilled glass blower"),
     ("The council voted against the plan.", "Councils vote against the plan"),
     ("Added support for dark mode.", "Add support for dark mode"),

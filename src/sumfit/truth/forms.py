@@ -4,14 +4,17 @@ Owns `broken_forms`: words that are clipped ("experience chef" for "an experienc
 word left out of a copied run ("a litre water"), a range without its end ("between junction 6"), an
 organisation without its name ("ferries from Marine"), "three times" without "as fast", "from" for
 "to", a line that begins in the middle of its
-subject ("Third quarter was $8 million" for "Revenue for the third quarter was"), and an order that
-runs into a statement ("Fix upload does not end"). What is found is
+subject ("Third quarter was $8 million" for "Revenue for the third quarter was"), an order that
+runs into a statement ("Fix upload does not end"), a clause without its subject ("after lost" for
+"after he lost"), a question with two verbs ("Is this is"), and marks that stand apart (`" Mambo"`,
+"pre- registration"). What is found is
 bad English more often than a false statement; a rule stands here only if readers would rarely
 print the lines that it finds.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sumfit.text.function_words import FUNCTION_WORDS
@@ -73,6 +76,12 @@ _LONGEST_FIRST = {"between": 12, "from": 5}  # words from the beginning of a ran
 _LONGEST_SUBJECT = 4  # words behind an order, its verb not among them
 _LEAST_BEFORE_SYSTEM = 2  # words: a name and "for"
 _SHORTEST = 3  # words of a line whose subject is looked at
+_CLAUSE_OPENERS = frozenset(
+    "after before when while because if as that since until once where how what why".split()
+)
+_PRONOUNS = frozenset("i you he she it they we".split())
+_AUXILIARIES = frozenset("had has have also".split())
+_APART = re.compile(r"(?:^|\s)[\"“] \w+|\b\w*[^\W\d_]- (?!(?:and|or|to)\b)[^\W\d_]+")
 
 
 def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -> tuple[str, ...]:
@@ -97,9 +106,12 @@ def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -
         if word in _ORGANISATIONS and _stands_alone(summary, place):
             if word in places and all(_ends_name(source, i) for i in places[word]):
                 found.append(summary.words[place])
-    for rule in (_headless, _ordered_statement, _version_of_another):
+    for rule in (_headless, _ordered_statement, _version_of_another, _subjectless):
         found.extend(rule(summary, source, places))
-    return tuple(words for words in found if not _is_joined(words, text))
+    if _has_two_verbs(summary):
+        found.append(" ".join(summary.words[:3]))
+    kept = [words for words in found if not _is_joined(words, text)]
+    return (*kept, *(found.group().strip() for found in _APART.finditer(text)))
 
 
 def _is_broken(summary: Reading, place: int, source: Reading, places: Places) -> bool:
@@ -271,6 +283,33 @@ def _ordered_statement(summary: Reading, source: Reading, places: Places) -> Ite
 def _has_object(source: Reading, subjects: list[int], verb: str) -> bool:
     """Whether a past verb has an object behind each subject: "changed **their** name"."""
     return verb.endswith("ed") and all(_next(source, i + 1) in _ARTICLES for i in subjects)
+
+
+def _subjectless(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
+    """Yield the beginning of a clause that has lost its subject: "after **he** lost"."""
+    for place, word in enumerate(summary.folded):
+        behind = _next(summary, place) if word in _CLAUSE_OPENERS else ""
+        theirs = places.get(word, []) if behind and not behind.endswith("ing") else []
+        if _are_neighbours(source, theirs, behind):
+            continue
+        if any(_has_pronoun(source, i, behind) for i in theirs):
+            yield f"{summary.words[place]} {summary.words[place + 1]}"
+
+
+def _has_pronoun(source: Reading, place: int, verb: str) -> bool:
+    """Whether a pronoun stands between a word and a verb, perhaps with "had"."""
+    subject, *behind = [*source.folded[place + 1 : place + 4], ""]
+    if subject not in _PRONOUNS:
+        return False
+    return behind[0] == verb or (behind[0] in _AUXILIARIES and verb in behind[1:2])
+
+
+def _has_two_verbs(summary: Reading) -> bool:
+    """Whether a line begins as a question and goes on as a statement: "Is this is"."""
+    if len(summary) < _SHORTEST:
+        return False
+    opening, _, verb = summary.folded[:3]
+    return opening in _BE and (verb in _BE or verb in _AUXILIARIES - {"also"})
 
 
 def _version_of_another(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
