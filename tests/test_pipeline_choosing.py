@@ -47,10 +47,10 @@ def test_the_gap_bounds_what_was_given_up(fit: Summarizer, texts: list[str]) -> 
         chosen, plain = fit(text, max_chars=60), fit(text, max_chars=60, rerank=None)
         assert plain.optimal
         assert chosen.score + chosen.gap >= plain.score - 1e-6
-        assert chosen.optimal == (chosen.text == plain.text)
-        if chosen.optimal:
+        if chosen.optimal:  # the same words may stand twice in a graph, as "octopuses" and with "O"
+            assert chosen.text == plain.text
             assert chosen.score == plain.score
-        else:
+        if chosen.text != plain.text:
             assert chosen.gap > 0
 
 

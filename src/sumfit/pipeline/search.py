@@ -243,20 +243,8 @@ class GraphSearch:
             if excess > 0:
                 least_excess = min(excess, least_excess or excess)
             elif request.accepts(text, tokenizer=self.tokenizer) and self._is_sound(text):
-                first = rank if ranked is None else self._first_of(text, found, rank, request)
-                kept.append(_candidate(text, found, first, rank, ranked))
+                kept.append(_candidate(text, found, rank, ranked))
         return kept, least_excess
-
-    def _first_of(
-        self, text: str, found: Sequence[Hypothesis], rank: int, request: LengthRequest
-    ) -> int:
-        """The best hypothesis shown as a text: a graph may have a word with and without capital."""
-        folded = self.string(found[rank]).casefold()
-        for place in range(rank):
-            other = found[place]
-            if self.string(other).casefold() == folded and self._offered(other, request) == text:
-                return place
-        return rank
 
     def _offered(self, hypothesis: Hypothesis, request: LengthRequest) -> str:
         """A hypothesis as it would be shown; empty if it says nothing that may be shown."""
@@ -336,15 +324,15 @@ class GraphSearch:
 
 
 def _candidate(
-    text: str, found: Sequence[Hypothesis], first: int, rank: int, ranked: Ranked | None
+    text: str, found: Sequence[Hypothesis], rank: int, ranked: Ranked | None
 ) -> Candidate:
     """A candidate, in another order with the gap that the best score of the list leaves it."""
-    hypothesis, best = found[first], found[0]
+    hypothesis, best = found[rank], found[0]
     if ranked is None:
-        return Candidate(text, hypothesis, first)
+        return Candidate(text, hypothesis, rank)
     gap = max(0.0, best.score + best.gap - hypothesis.score)  # the best may never be looked at
     behind = replace(hypothesis, optimal=best.optimal and gap == 0, gap=gap)
-    return Candidate(text, behind, first, ranked.f1(rank))
+    return Candidate(text, behind, rank, ranked.f1(rank))
 
 
 def lowered(budget: LengthBudget, high: int) -> LengthBudget:
