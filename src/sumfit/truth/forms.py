@@ -80,7 +80,7 @@ _CLAUSE_OPENERS = frozenset(
     "after before when while because if as that since until once where how what why".split()
 )
 _PRONOUNS = frozenset("i you he she it they we".split())
-_AUXILIARIES = frozenset("had has have also".split())
+_HAVE = frozenset("had has have".split())
 _APART = re.compile(r"(?:^|\s)[\"“] \w+|\b\w*[^\W\d_]- (?!(?:and|or|to)\b)[^\W\d_]+")
 
 
@@ -111,7 +111,7 @@ def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -
     if _has_two_verbs(summary):
         found.append(" ".join(summary.words[:3]))
     kept = [words for words in found if not _is_joined(words, text)]
-    return (*kept, *(found.group().strip() for found in _APART.finditer(text)))
+    return (*kept, *(mark.group().strip() for mark in _APART.finditer(text)))
 
 
 def _is_broken(summary: Reading, place: int, source: Reading, places: Places) -> bool:
@@ -301,7 +301,8 @@ def _has_pronoun(source: Reading, place: int, verb: str) -> bool:
     subject, *behind = [*source.folded[place + 1 : place + 4], ""]
     if subject not in _PRONOUNS:
         return False
-    return behind[0] == verb or (behind[0] in _AUXILIARIES and verb in behind[1:2])
+    is_between = behind[0] in _HAVE or behind[0] == "also"
+    return behind[0] == verb or (is_between and verb in behind[1:2])
 
 
 def _has_two_verbs(summary: Reading) -> bool:
@@ -309,7 +310,7 @@ def _has_two_verbs(summary: Reading) -> bool:
     if len(summary) < _SHORTEST:
         return False
     opening, _, verb = summary.folded[:3]
-    return opening in _BE and (verb in _BE or verb in _AUXILIARIES - {"also"})
+    return opening in _BE and (verb in _BE or verb in _HAVE)
 
 
 def _version_of_another(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
