@@ -151,10 +151,13 @@ class SummaryOptions:
     )
     fill: str = option(
         "natural",
-        "Use as much of the limit as is natural, or more.",
+        "Use as much of the limit as is natural, or more, or one line alone.",
         _MAIN,
-        choices=("natural", "prefer"),
-        details="``natural`` uses the model's bonus, ``prefer`` raises it.",
+        choices=("natural", "prefer", "single"),
+        details="``natural`` uses the model's bonus, ``prefer`` raises it. By both, a line that "
+        "leaves much of more than 100 characters free is followed by further facts of the text "
+        "(``added``), unless the slot is a commit's or a title's, or words are banned; "
+        "``single`` adds none.",
     )
     bonus: float | None = option(
         None,

@@ -130,6 +130,10 @@ def _notes(summary: Summary) -> Iterator[str]:
         yield f"cleaned of {', '.join(summary.cleaned)} (--no-clean leaves all in)"
     if summary.language not in (None, "en"):
         yield f"the text is in {language_name(summary.language or '')}; summaries are in English"
+    if summary.added:
+        n = len(summary.added)
+        facts = "a further fact stands" if n == 1 else f"{n} further facts stand"
+        yield f"{facts} behind the model's line (--fill single adds none)"
     if summary.origin == "cut":
         yield "no summary fits, so this is a cut of the source"
     elif summary.source_selected is not None:

@@ -142,6 +142,7 @@ def _result_schema(pa: Any, spec: JobSpec) -> Any:
         "source_truncated": pa.bool_(),
         "source_selected": pa.struct([(item.name, pa.int64()) for item in fields(SourceSelection)]),
         "cleaned": pa.list_(pa.string()),
+        "added": pa.list_(pa.string()),
         "alternatives": pa.list_(pa.string()),
     }
     return pa.schema(

@@ -40,6 +40,7 @@ _FIELDS = (
     "language",
     "cleaned",
     "origin",
+    "added",
     "method",
     "rank",
     "chosen_by",

@@ -28,8 +28,8 @@ __all__ = ["Chunk", "JobSpec", "changed_input", "check_free", "failed_result", "
 Engine = Literal["local", "ray"]
 
 _RESULT_FIELDS = (
-    "line length unit limit log_prob optimal gap complete origin chosen_by choice_score unfinished "
-    "source_truncated source_selected language cleaned "
+    "line length unit limit log_prob optimal gap complete origin added chosen_by choice_score "
+    "unfinished source_truncated source_selected language cleaned "
     "alternatives error_type error"
 ).split()
 

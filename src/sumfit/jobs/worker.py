@@ -61,6 +61,7 @@ def _result(summary: Summary) -> dict[str, Any]:
         "gap": _finite(summary.gap),
         "complete": summary.complete,
         "origin": summary.origin,
+        "added": list(summary.added),
         "chosen_by": summary.chosen_by,
         "choice_score": None if summary.choice_score is None else _finite(summary.choice_score),
         "unfinished": summary.unfinished,

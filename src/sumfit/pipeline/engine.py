@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sumfit.deadline import Clock, Deadline
@@ -21,6 +22,7 @@ from sumfit.errors import (
 from sumfit.hypothesis import Summary
 from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints_for_text import ConstraintCompiler, constraints_of
+from sumfit.pipeline.extending import Extender, may_extend
 from sumfit.pipeline.fitting import AllLengths, OneByOne
 from sumfit.pipeline.job import Job, check_length
 from sumfit.pipeline.options import Options, check_profile
@@ -37,6 +39,8 @@ from sumfit.truth import joints_of
 from sumfit.truth.joints import Joints
 
 __all__ = ["Engine"]
+
+_LEAST_S = 0.001  # of a time limit
 
 
 class Engine:
@@ -224,6 +228,35 @@ class Engine:
             bonus=request.bonus,
             timings=request.seconds,
             deadline=request.deadline,
+            extender=self._extender(request, make),
+        )
+
+    def _extender(self, request: Request, make: ResultMaker) -> Extender | None:
+        """What puts further facts behind lines; nothing where a line stands alone."""
+        length, predicted = request.searched
+        source, options, deadline = make.source, make.options, request.deadline
+        assert source is not None
+        if "transcript" in source.cleaned or not may_extend(options, length, predicted.read.style):
+            return None
+
+        def shorten(sentence: str, room: int) -> Summary | None:
+            if deadline.is_spent:
+                deadline.stop()
+                return None
+            left = None if options.time_limit_s is None else max(deadline.left_s, _LEAST_S)
+            alone = replace(
+                options, fill="single", n_best=1, required=(), strict=False, time_limit_s=left
+            )
+            job = Job(sentence, [{"unit": length.unit, "max_length": room}])
+            summary = self.run([job], alone)[0][0]
+            return summary if summary.origin == "model" and summary.error is None else None
+
+        return Extender(
+            source.read,
+            length,
+            self.model.tokenizer,
+            shorten,
+            lambda text: make.judge(text).supported,
         )
 
     def _unsearched(self, request: Request, make: ResultMaker) -> Summary:

@@ -18,6 +18,7 @@ from sumfit.errors import InfeasibleBudgetError, SumfitError, TimeLimitError
 from sumfit.hypothesis import Candidate, Summary
 from sumfit.length import LengthRequest
 from sumfit.pipeline.bonus import LengthBonus
+from sumfit.pipeline.extending import Extender
 from sumfit.pipeline.faithfulness import support_of
 from sumfit.pipeline.options import Options
 from sumfit.pipeline.source import Source
@@ -59,6 +60,7 @@ class ResultMaker:
         bonus: LengthBonus,
         timings: Mapping[str, float],
         deadline: Deadline,
+        extender: Extender | None = None,
     ) -> Summary:
         """The first candidate as a summary, the others as its alternatives.
 
@@ -69,29 +71,35 @@ class ResultMaker:
             timings: Seconds by stage.
             deadline: Some milliseconds after its end no more alternatives are looked at; it knows
                 whether a limit left some of the work undone.
+            extender: Puts further facts of the text behind each; ``None`` for none.
 
         Returns:
             The summary.
         """
         alternatives: tuple[Summary, ...] = ()
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
-        verdicts: list[tuple[Candidate, Support]] = []
+        verdicts: list[tuple[Candidate, str, tuple[str, ...]]] = []
         for candidate in self._chosen(candidates):
             if verdicts and deadline.is_over_by(_LATE_S):
                 deadline.stop()
                 break
-            verdicts.append((candidate, self.judge(candidate.text)))
-        for candidate, judged in reversed(verdicts):
-            found = candidate.hypothesis
+            text, added = candidate.text, tuple[str, ...]()
+            if extender is not None:
+                text, added = extender.extended(text)
+                text = self._cased(text, request) if added else text
+            verdicts.append((candidate, text, added))
+        for candidate, text, added in reversed(verdicts):
+            found, judged = candidate.hypothesis, self.judge(text)
             is_top = found.score >= top.score  # else a better one is known, whatever is proved
             summary = Summary(
-                text=request.compose(candidate.text),
-                length=request.measure(candidate.text, tokenizer=self.tokenizer),
+                text=request.compose(text),
+                length=request.measure(text, tokenizer=self.tokenizer),
                 log_prob=found.log_prob,
                 score=found.score,
                 optimal=is_top and top.optimal,
                 gap=top.score - found.score + top.gap,
-                complete=ends_completely(candidate.text),
+                complete=ends_completely(text),
+                added=added,
                 rank=candidate.rank,
                 chosen_by=self._chosen_by(candidate),
                 choice_score=candidate.choice_score,

@@ -225,6 +225,7 @@ def _summary(reply: Mapping[str, Any]) -> Summary:
         checks=dict(reply.get("checks") or {}),
         unsupported=tuple(reply.get("unsupported") or ()),
         cleaned=tuple(reply.get("cleaned") or ()),
+        added=tuple(reply.get("added") or ()),
         alternatives=tuple(_summary(other) for other in reply.get("alternatives") or ()),
         error=_typed(error["type"], error["message"]) if error else None,
     )

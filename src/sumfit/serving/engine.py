@@ -197,7 +197,7 @@ def reply_of(summary: Summary) -> dict[str, Any]:
     reply: dict[str, Any] = {name: getattr(summary, name) for name in PLAIN_FIELDS}
     if summary.source_selected is not None:
         reply["source_selected"] = asdict(summary.source_selected)
-    reply["cleaned"] = list(summary.cleaned)
+    reply |= {"cleaned": list(summary.cleaned), "added": list(summary.added)}
     is_scored = summary.error is None and summary.origin == "model"
     for name in ("log_prob", "score"):
         value = float(getattr(summary, name))

@@ -229,6 +229,10 @@ class SummaryReply(BaseModel):
     )
     method: str
     origin: str = Field(description="`model`, `source` (it fitted as it was) or `cut`")
+    added: list[str] = Field(
+        description="further facts of the text behind the line that was searched for, whose are "
+        "`log_prob`, `score`, `optimal` and `gap`"
+    )
     rank: int = Field(description="its place in the order of scores, 0 for the first")
     chosen_by: str = Field(
         description="`graph` (the best score), `scorer` (the model's reader of whole candidates) "

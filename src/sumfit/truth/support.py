@@ -6,10 +6,12 @@ is mostly wrong with the summary, what they do not find may still be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from sumfit.text.orders import order_of
 from sumfit.truth.claims import (
     Places,
     added_denials,
@@ -38,6 +40,7 @@ CHECKS = ("numbers", "names", "negation", "modality", "roles")
 _KEPT_SOURCES = 64  # sources whose reading is kept
 _LONGEST_KEPT = 20_000  # characters of a source whose reading is kept
 _FAMILY = 5  # letters that words of one family share
+_PARTS = re.compile(r"[-_'’]")
 _WEIGHTS = {
     "numbers": 4.0,
     "names": 4.0,
@@ -84,8 +87,9 @@ class Support:
         wrong_speakers: Who says something in the summary, though another one does in the source.
         turned: Words of the direction opposite to the source's: "rises" for "fell", and "revert to"
             what the source goes back from.
-        broken: What is copied without a piece that it needs: "a litre water", "between junction 6";
-            bad English more often than untrue.
+        broken: What is copied without a piece that it needs: "a litre water", "between junction 6",
+            "ext" of "extended"; and a first word that the source lacks, but for an order ("Fix") or
+            a label; bad English more often than untrue.
         glued: Neighbours that no sentence of the source has together; a hint, not a verdict.
         new_words: Content words that the source does not have; they may well be right.
     """
@@ -181,6 +185,10 @@ class _Source:
     def families(self) -> frozenset[str]:
         return frozenset(folded[:_FAMILY] for folded in self.reading.folded)
 
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        return tuple({part for folded in self.reading.folded for part in _PARTS.split(folded)})
+
 
 @lru_cache(maxsize=_KEPT_SOURCES)
 def _kept(text: str) -> _Source:
@@ -239,6 +247,7 @@ def _compare(source: _Source, text: str) -> Support:
     places = places_of(summary.stems)
     own = denials(summary)
     names = new_names(summary, source.names)
+    new = _new_words(summary, source, frozenset(names))
     return Support(
         numbers=new_numbers(summary, number_facts(summary), source.numbers),
         names=(*names, *(name for name in mixed_names(summary, source.names) if name in text)),
@@ -249,9 +258,12 @@ def _compare(source: _Source, text: str) -> Support:
         swapped_roles=swapped_roles(summary, given, places, source.places),
         wrong_speakers=wrong_speakers(summary, source.speech),
         turned=(*turned_directions(summary, given), *turned_back(summary, given)),
-        broken=broken_forms(summary, text, given, source.word_places),
+        broken=(
+            *broken_forms(summary, text, given, source.word_places),
+            *_stumps(new, text, source),
+        ),
         glued=glued_words(summary, given, source.places),
-        new_words=_new_words(summary, source, frozenset(names)),
+        new_words=new,
     )
 
 
@@ -269,3 +281,18 @@ def _new_words(summary: Reading, source: _Source, names: Iterable[str]) -> tuple
             continue
         found.append(summary.words[place])
     return tuple(found)
+
+
+def _stumps(new: Iterable[str], text: str, source: _Source) -> Iterator[str]:
+    """New words that are a piece of a word of the source, and one that the text begins with."""
+    known = {text.partition(":")[0].casefold(), order_of(text)}
+    for word in new:
+        folded = word.casefold()
+        if folded in known:
+            continue
+        is_piece = any(
+            part != folded and (part.startswith(folded) or part.endswith(folded))
+            for part in source.parts
+        )
+        if is_piece or text.startswith(word):
+            yield word

@@ -37,6 +37,8 @@ export function badgesOf(summary) {
       ? { text: "ends well", good: true }
       : { text: "ends abruptly", good: false },
   );
+  const added = (summary.added ?? []).length;
+  if (added) badges.push({ text: added === 1 ? "one more fact added" : `${added} more facts added`, good: true });
   if (summary.unfinished) badges.push({ text: "search stopped early", good: false });
   if (summary.faithful === false) badges.push({ text: "check it against the text", good: false });
   if (summary.language && summary.language !== "en") {
