@@ -88,8 +88,13 @@ def test_verdicts_become_grades(files: Path, run: Any) -> None:
         {**judged, "i": 1, "s": [-9.0, -8.0], "logp": [-1.0, -1.0]},  # none is good enough
     ]
     write(files / "judged.jsonl", verdicts)
-    run("marks.py", files / "marked.jsonl", data, files / "judged.jsonl", "-o", files / "marks")
-    marked = read(files / "marks" / "marked.jsonl")
+    pair = {"source": "a mill burned in odell .", "summary": "mill burns in odell"}
+    write(files / "giga.jsonl", [pair])
+    given = [files / "marked.jsonl", data, files / "judged.jsonl", "-o", files / "marks"]
+    run("marks.py", *given, "--gigaword", files / "giga.jsonl")
+    *marked, kept = read(files / "marks" / "marked.jsonl")
+    assert read(files / "marks" / "gigaword.jsonl") == [pair]
+    assert kept == {**pair, "candidates": [pair["summary"]], "fit": [1], "profile": "gigaword"}
     assert [row["fit"] for row in marked] == [[1.0, 0.0], [1.0, 0.5]]
     assert [row["summary"] for row in marked] == ["Ferry sinks", "Mill of Odell closes"]
     assert len(read(files / "marks" / "edited_plain.jsonl")) == 1

@@ -3,8 +3,8 @@
 ``python marks.py MARKED PAIRS JUDGED... -o DATA``, with PAIRS of `pairs.py`. A teacher's verdict
 becomes one of seven grades from 0 to 1; texts whose candidates all have one grade teach nothing and
 are left out. The pair of a text is the line that the teacher wrote, or else the best of its
-candidates by an editor or the teacher. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, and
-their validation pairs.
+candidates by an editor or the teacher. DATA gets ``marked.jsonl``, ``edited_STYLE.jsonl``, their
+validation pairs, and ``gigaword.jsonl``, pairs of that form, each a list of its summary alone.
 """
 
 from __future__ import annotations
@@ -72,6 +72,11 @@ def by_teacher(row: dict[str, Any], line: str | None, even: float, scale: float)
     return {"source": row["source"], "summary": summary, "candidates": lines, "fit": fit}
 
 
+def kept_as_it_is(pair: dict[str, Any]) -> dict[str, Any]:
+    """Make a list of the summary alone of a pair of Gigaword form."""
+    return {**pair, "candidates": [pair["summary"]], "fit": [1], "profile": "gigaword"}
+
+
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
@@ -80,6 +85,7 @@ def main() -> None:
     for name in ("marked", "pairs"):
         parser.add_argument(name)
     parser.add_argument("judged", nargs="*")
+    parser.add_argument("--gigaword", nargs="*", default=[], help="pairs to keep that form with")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     taught = json.loads((Path(options.pairs) / "taught.json").read_text(encoding="utf-8"))
@@ -98,6 +104,8 @@ def main() -> None:
         pairs[f"edited_{style_of(genre)}"].append(pair)
     options.output.mkdir(parents=True, exist_ok=True)
     pairs["marked"] = [text for _, text in texts]
+    pairs["gigaword"] = [pair for path in options.gigaword for pair in records(path)]
+    pairs["marked"] += [kept_as_it_is(pair) for pair in pairs["gigaword"]]
     for name, kept in sorted(pairs.items()):
         write_records(options.output / f"{name}.jsonl", kept)
         sys.stdout.write(f"{len(kept):>9,}  {name}\n")

@@ -14,6 +14,7 @@ from sumfit.rerank.scorer import ChoiceWeights
 from sumfit.text import Tokenizer
 from sumfit.training import load_recipe, train
 from sumfit.training.nbest.candidates import read_candidates
+from sumfit.training.nbest.lists import read_meta
 from sumfit.training.nbest.marked import write_marked_lists
 from sumfit.training.prepare import pack
 
@@ -159,3 +160,31 @@ def test_a_line_of_another_form_is_named(
     file.write_text(json.dumps(record | change) + "\n")
     with pytest.raises(DataFormatError, match=message):
         write_marked_lists(file, marked.parent / "corpus", tmp_path / "lists")
+
+
+def test_a_text_of_another_form_is_found_in_that_form(marked: Path, tmp_path: Path) -> None:
+    """A list of one, of Gigaword form, lies beside those of natural text, and is learned."""
+    pair = {
+        "source": "the council of odell closed its bridge 12 days ago , officials said .",
+        "summary": "odell closes bridge for 12 days",
+    }
+    (tmp_path / "gigaword.jsonl").write_text(json.dumps(pair) + "\n")
+    kept = {**pair, "candidates": [pair["summary"]], "fit": [1], "profile": "gigaword"}
+    (tmp_path / "marked.jsonl").write_text(marked.read_text() + json.dumps(kept) + "\n")
+    recipe = (marked.parent / "recipe.toml").read_text()
+    other = '[[data.sets]]\nname = "gigaword"\ntrain = "gigaword.jsonl"\nprofile = "gigaword"\n'
+    first = '[[data.sets]]\nname = "marked"'
+    assert first in recipe
+    (tmp_path / "recipe.toml").write_text(recipe.replace(first, f"{other}\n{first}"))
+    learned = load_recipe(tmp_path / "recipe.toml", [f"data_dir={tmp_path}"])
+    pack(learned, output=tmp_path / "corpus", n_workers=1)
+    report = write_marked_lists(tmp_path / "marked.jsonl", tmp_path / "corpus", tmp_path / "lists")
+    assert (report.n_lists, report.n_candidates) == (5, 9)
+    assert read_meta(tmp_path / "lists").profiles == ("gigaword", "natural")
+    split = PackedCorpus.open(tmp_path / "corpus", "train")
+    found = read_candidates([str(tmp_path / "lists")], split)
+    alone = found.items[found.counts == 1]
+    tokenizer = Tokenizer.from_file(tmp_path / "corpus" / "tokenizer.json")
+    assert [tokenizer.decode(split.item(item)[1].tolist()) for item in alone] == [
+        "odell closes bridge for ## days"
+    ]

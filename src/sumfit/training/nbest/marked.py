@@ -6,7 +6,8 @@ object: ``source``, ``summary`` (what an editor would print, the pair of the cor
 is: true, false, or a grade between 0 and 1). The lists are those of
 `sumfit.training.nbest.lists`, with marks for gains, true as 1. The summary is in no list: it is
 much less likely under a model than what the model wrote, so that to prefer it says little of how
-the model's own lines stand to each other.
+the model's own lines stand to each other. But a list of one candidate teaches the pair alone, so
+that texts of another form (``profile``) may stand among the others.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ class MarkedText:
         summary: What an editor would print.
         candidates: What a model wrote.
         fit: For each candidate, how fit it is to be printed as it is, from 0 to 1.
+        profile: Text form of the pair.
     """
 
     source: str
     summary: str
     candidates: tuple[str, ...]
     fit: tuple[float, ...]
+    profile: str = "natural"
 
 
 @dataclass(slots=True)
@@ -109,7 +112,8 @@ def _marked(row: Row, name: str) -> MarkedText:
             f"{len(candidates)} candidates, was {fit!r}"
         )
     source, summary = str(values["source"]), str(values["summary"])
-    return MarkedText(source, summary, (*candidates,), tuple(map(float, fit)))
+    profile = str(values.get("profile", "natural"))
+    return MarkedText(source, summary, (*candidates,), tuple(map(float, fit)), profile)
 
 
 def _is_mark(value: object) -> bool:
@@ -138,11 +142,11 @@ def write_marked_lists(file: str | Path, corpus: str | Path, output: str | Path)
         )
     split = PackedCorpus.open(corpus, "train")
     tokenizer = Tokenizer.from_file(Path(corpus) / "tokenizer.json")
-    profile = get_profile("natural")
     marked = read_marked(file)
     places = {tuple(split.item(item)[0].tolist()): item for item in range(len(split))}
     longest = int(split.source_lengths.max())
-    sources = tokenizer.encode_batch([profile.apply_source(text.source) for text in marked])
+    read = [get_profile(text.profile).apply_source(text.source) for text in marked]
+    sources = tokenizer.encode_batch(read)
     report = MarkReport()
     rows: dict[int, tuple[list[int], MarkedText]] = {}
     for text, source in zip(marked, sources, strict=True):
@@ -170,7 +174,7 @@ def write_marked_lists(file: str | Path, corpus: str | Path, output: str | Path)
         settings=json.dumps({"split": "train", "marks": Path(file).name}, sort_keys=True),
         n_items=len(lists),
         n_parts=1,
-        profiles=("natural",),
+        profiles=tuple(sorted({text.profile for _, text in rows.values()})),
         seen_in_training=True,
     )
     output.mkdir(parents=True, exist_ok=True)
@@ -184,12 +188,12 @@ def _lists_of(
     rows: dict[int, tuple[list[int], MarkedText]], tokenizer: Tokenizer, report: MarkReport
 ) -> Lists:
     """Make the lists, in the order of their places in the corpus."""
-    profile, reward = get_profile("natural"), ChoiceWeights().length
+    reward = ChoiceWeights().length
     items = sorted(rows)
     counts, limits, candidate_ids, lengths, scores, gains = [], [], [], [], [], []
     for item in items:
         text = rows[item][1]
-        lines = text.candidates
+        lines, profile = text.candidates, get_profile(text.profile)
         pieces = tokenizer.encode_batch([profile.apply_summary(line) for line in lines])
         counts.append(len(lines))
         limits.append(max(map(len, lines)))
