@@ -136,8 +136,8 @@ MISTAKES = [
         {"max_chars": 60, "fill": "all"},
         "fill",
         "all",
-        "fill must be one of 'natural', 'prefer', was 'all'",
-        "--fill must be one of 'natural', 'prefer', was 'all'",
+        "fill must be one of 'natural', 'prefer', 'single', was 'all'",
+        "--fill must be one of 'natural', 'prefer', 'single', was 'all'",
     ),
     Mistake(
         {"max_chars": 1},

@@ -67,7 +67,7 @@ def test_values_of_closed_choices_are_in_the_help(sumfit: Sumfit) -> None:
     out = re.sub(r"[│\s]+", " ", sumfit("text", "--help").out)
     for values in (
         "auto, news, commit, title, subject, synopsis, plain",
-        "natural|prefer",
+        "natural, prefer, single",
         "error|cut",
         "select|lead",
         "sentence, title, source",

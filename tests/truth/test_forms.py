@@ -82,6 +82,15 @@ SOUND = [
     ("The list keeps the names guests entered for us.", "Fix names guests entered in list"),
     ("Life in Lund is calm. Lund is small.", "Lund is small"),
 ]
+BROKEN += [
+    ("The driver encrypted and extended the trailer.", "Ext encrypted trailer"),
+    ("A recovered pot has organic matter in it.", "Pot has organ matter in it"),
+]
+SOUND += [
+    ("Care pre-dates and post-dates birth.", "Pre- and postnatal care"),
+    ("The loader is addressed twice.", "Add loader address"),
+    ("The blobs of U-Boot are checked twice.", "blob: Check twice"),
+]
 
 
 @pytest.mark.parametrize(("source", "summary"), BROKEN)

@@ -54,7 +54,7 @@ class OptionKeywords(TypedDict, total=False):
     faithful: bool
     method: MethodName
     ending: Literal["eos", "any"] | None
-    fill: Literal["natural", "prefer"]
+    fill: Literal["natural", "prefer", "single"]
     bonus: float | None
     unit_bonus: float | None
     beam_size: int

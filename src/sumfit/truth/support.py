@@ -88,8 +88,7 @@ class Support:
         turned: Words of the direction opposite to the source's: "rises" for "fell", and "revert to"
             what the source goes back from.
         broken: What is copied without a piece that it needs: "a litre water", "between junction 6",
-            "ext" of "extended"; and a first word that the source lacks, but for an order ("Fix") or
-            a label; bad English more often than untrue.
+            "ext" of "extended"; bad English more often than untrue.
         glued: Neighbours that no sentence of the source has together; a hint, not a verdict.
         new_words: Content words that the source does not have; they may well be right.
     """
@@ -284,15 +283,11 @@ def _new_words(summary: Reading, source: _Source, names: Iterable[str]) -> tuple
 
 
 def _stumps(new: Iterable[str], text: str, source: _Source) -> Iterator[str]:
-    """New words that are a piece of a word of the source, and one that the text begins with."""
+    """New words that a word of the source begins with, but for labels and orders ("Add")."""
     known = {text.partition(":")[0].casefold(), order_of(text)}
     for word in new:
         folded = word.casefold()
-        if folded in known:
+        if folded in known or f"{word}-" in text:
             continue
-        is_piece = any(
-            part != folded and (part.startswith(folded) or part.endswith(folded))
-            for part in source.parts
-        )
-        if is_piece or text.startswith(word):
+        if any(part != folded and part.startswith(folded) for part in source.parts):
             yield word

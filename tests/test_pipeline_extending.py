@@ -1,0 +1,199 @@
+"""Further facts behind the line of a wide limit: which follow, in which order, never too long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sumfit import Summarizer, Summary
+from sumfit.length import resolve_budget
+from sumfit.pipeline.extending import Extender, may_extend
+from sumfit.pipeline.options import Options
+from sumfit.text import Tokenizer
+
+LINE = "Ferry to Odell stops"
+TEXT = (
+    "The ferry to Odell stops on Monday. It is too old. Buses will cross the new bridge instead. "
+    "And nobody paid. Will it ever return? Marta Lind runs a museum near the harbour. "
+    "(Prices vary.) Mayor: We are sorry. They agree."
+)
+LONG = "The beekeeper Rosa Imhof has left her 40 hives to the village school. Pupils of the upper "
+LONG += (
+    "classes will look after them with a teacher who kept bees in Chile. The honey will be sold "
+)
+LONG += (
+    "at the Christmas market, and the money goes to the class trip. Two hives stay behind glass "
+)
+LONG += "in the hall. Rosa Imhof moves to Odell in May, where her son runs a mill."
+TRAM = (
+    "Tram line 7 will be cut between Castle Square and the hospital from 4 to 29 August while the "
+    "rails are renewed. Buses will run every eight minutes in its place. Tickets stay valid."
+)
+BEES = (
+    "Researchers in Lisbon have trained bees to find land mines by smell. In a test the bees found "
+    "19 of 20 buried samples within three days. A drone films the bees, and a program counts where "
+    "they gather. The method works only by day."
+)
+
+
+@pytest.fixture(scope="module")
+def default() -> Summarizer:
+    return Summarizer.from_pretrained()
+
+
+def extended(
+    line: str,
+    source: str,
+    short: dict[str, Summary] | None = None,
+    is_supported: Any = lambda text: True,
+    *,
+    tokenizer: Tokenizer,
+    **length: Any,
+) -> tuple[str, tuple[str, ...]]:
+    """What an extender makes of a line; ``short`` is what is left of sentences."""
+    request = resolve_budget(**length, tokenizer=tokenizer)
+
+    def shorten(sentence: str, room: int) -> Summary | None:
+        found = (short or {}).get(sentence)
+        return found if found is not None and found.length <= room else None
+
+    return Extender(source, request, tokenizer, shorten, is_supported).extended(line)
+
+
+def made(text: str, log_prob: float = -0.1) -> Summary:
+    return Summary(
+        text, len(text), "chars", 99, log_prob=log_prob, complete=True, faithful=True, words=(1,)
+    )
+
+
+def test_statements_follow_in_their_order(tiny_tokenizer: Tokenizer) -> None:
+    """No link, question, label or bracket; what looks back only right behind what it looks at."""
+    text, added = extended(LINE, TEXT, tokenizer=tiny_tokenizer, max_chars=300)
+    assert text == (
+        "Ferry to Odell stops; it is too old; buses will cross the new bridge instead; "
+        "Marta Lind runs a museum near the harbour"
+    )
+    assert added == (
+        "It is too old",
+        "Buses will cross the new bridge instead",
+        "Marta Lind runs a museum near the harbour",
+    )
+
+
+def test_a_limit_that_is_full_enough_gets_no_more(tiny_tokenizer: Tokenizer) -> None:
+    text, added = extended(LINE, TEXT, tokenizer=tiny_tokenizer, max_chars=101)
+    assert len(added) == 2
+    assert 0.75 * 101 <= len(text) <= 101
+
+
+@pytest.mark.parametrize("limit", [60, 100])
+def test_one_statement_is_enough_for_a_narrow_limit(tiny_tokenizer: Tokenizer, limit: int) -> None:
+    given_back = extended(LINE, TEXT, tokenizer=tiny_tokenizer, max_chars=limit)
+    assert given_back == (LINE, ())
+
+
+def test_what_is_said_already_does_not_follow(tiny_tokenizer: Tokenizer) -> None:
+    source = "The ferry to Odell stops. The old ferry to Odell stops. Nobody minds the noise."
+    _, added = extended(LINE, source, tokenizer=tiny_tokenizer, max_chars=200)
+    assert added == ("Nobody minds the noise",)
+
+
+def test_a_sentence_that_does_not_fit_is_made_shorter(tiny_tokenizer: Tokenizer) -> None:
+    """Only where whole sentences leave room, and only if that is likely and true."""
+    long = f"The council of Odell will pay for new buses{' and more buses' * 6}."
+    short = made("Council pays for new buses")
+    source = f"{TEXT[:35]} {long} Nobody minds the noise."
+    sentence = long[:-1]
+    _, added = extended(LINE, source, {sentence: short}, tokenizer=tiny_tokenizer, max_chars=101)
+    assert added == ("Council pays for new buses", "Nobody minds the noise")
+    for bad in (
+        replace(short, log_prob=-9.0),
+        replace(short, complete=False),
+        replace(short, faithful=False),
+    ):
+        _, added = extended(LINE, source, {sentence: bad}, tokenizer=tiny_tokenizer, max_chars=101)
+        assert added == ("Nobody minds the noise",)
+
+
+def test_what_makes_a_whole_untrue_is_left_out(tiny_tokenizer: Tokenizer) -> None:
+    _, added = extended(
+        LINE,
+        TEXT,
+        is_supported=lambda text: "museum" not in text,
+        tokenizer=tiny_tokenizer,
+        max_chars=300,
+    )
+    assert added == ("It is too old", "Buses will cross the new bridge instead")
+
+
+@pytest.mark.parametrize(
+    ("options", "style", "length"),
+    [
+        ({"fill": "single"}, "", {}),
+        ({"profile": "gigaword"}, "", {}),
+        ({"method": "pathmap"}, "", {}),
+        ({"rerank": None}, "", {}),
+        ({"constraints": False}, "", {}),
+        ({"banned": ("bus",)}, "", {}),
+        ({}, "commit", {}),
+        ({}, "title", {}),
+        ({}, "", {"prefix": "net: "}),
+    ],
+)
+def test_some_lines_stand_alone(
+    options: dict[str, Any], style: str, length: dict[str, Any]
+) -> None:
+    request = resolve_budget(max_chars=200, **length)
+    assert not may_extend(Options(**options), request, style)
+    assert may_extend(Options(), resolve_budget(max_chars=200), "news")
+
+
+def test_numbers_are_those_of_the_line_before(default: Summarizer) -> None:
+    n_added = 0
+    for text, limit in ((LONG, 250), (TRAM, 160), (BEES, 220)):
+        whole, line = default(text, max_chars=limit), default(text, max_chars=limit, fill="single")
+        assert line.added == ()
+        assert len(line.text) <= len(whole.text) == whole.length <= limit
+        for name in ("log_prob", "score", "words", "optimal", "gap", "choice_score"):
+            assert getattr(whole, name) == getattr(line, name)
+        if whole.added:
+            n_added += 1
+            assert whole.text.startswith(f"{line.text}; ")
+            titled = default(text, max_chars=limit, capitalization="title").text
+            assert titled.casefold() == whole.text.casefold()
+            assert not re.search(r"\b[a-z]{5,}", titled.replace("while", "").replace("after", ""))
+    assert n_added >= 2
+
+
+def test_a_talk_gets_no_words_of_another_speaker(default: Summarizer) -> None:
+    talk = "Anna: The boiler is broken since Monday.\nTom: I will call the plumber tomorrow at 8.\n"
+    talk += "Anna: Thank you, the whole house is cold and the children have a cough.\nTom: Sure."
+    assert default(talk, max_chars=160).added == ()
+
+
+_SENTENCES = re.findall(r"[^.]+\.", LONG)
+
+
+@settings(max_examples=25)
+@given(
+    order=st.permutations(_SENTENCES),
+    limit=st.integers(20, 320),
+    unit=st.sampled_from(["chars", "bytes", "graphemes", "cells", "utf16", "tweet", "words"]),
+    extra=st.fixed_dictionaries(
+        {}, optional={"suffix": st.just(" [more]"), "reserve": st.integers(0, 9)}
+    ),
+)
+def test_no_limit_is_broken(
+    default: Summarizer, order: list[str], limit: int, unit: str, extra: dict[str, Any]
+) -> None:
+    limit = max(10, limit // 6) if unit == "words" else limit
+    summary = default(" ".join(order), max_length=limit, unit=unit, on_error="return", **extra)
+    if summary.error is None and summary.origin == "model":
+        assert summary.length + extra.get("reserve", 0) <= limit
+        for fact in summary.added:
+            assert fact[1:] in summary.text
