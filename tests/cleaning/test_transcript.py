@@ -35,6 +35,12 @@ from sumfit.cleaning import clean
             "The roof leaks.\nAgain?",
         ),
         (
+            "[12/05/2026, 10:20:01] Ann: Messages and calls are end-to-end encrypted.\n"
+            "[12/05/2026, 10:21:10] Ann: The roof leaks\n[12/05/2026, 10:22:00] Bo: image omitted\n"
+            "[12/05/2026, 10:23:00] Bo left\n[12/05/2026, 10:24:00] Ann: Bo left the keys here",
+            "The roof leaks.\nBo left the keys here",
+        ),
+        (
             "2026-05-04 10:00:01,123 ERROR disk is full\n2026-05-04 10:00:02,456 INFO retry in 5 s",
             "disk is full.\nretry in 5 s",
         ),

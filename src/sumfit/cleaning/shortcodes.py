@@ -6,6 +6,7 @@ Owns what counts as one. Brackets that people write, such as ``[1]`` and ``[sic]
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sumfit.cleaning.blocks import has_words
 
@@ -19,6 +20,8 @@ _LIQUID_LINE = re.compile(r"(?m)^[ \t]*\{%[^{}\n]{0,2000}%\}[ \t]*$")
 
 def clean_shortcodes(text: str, *, sure: bool = False) -> str:
     """Take shortcodes out and leave what stands between them; other text stays as it is.
+
+    What stands in a ``[quote]`` of a forum is another one's, and goes, unless nothing else is left.
 
     Args:
         text: The text.
@@ -41,14 +44,27 @@ def clean_shortcodes(text: str, *, sure: bool = False) -> str:
             return True
         return has_sure_one and "_" in name
 
-    place, kept = 0, []
-    for code in codes:
-        if not is_code(code):
-            continue
-        kept += [text[place : code.start()], "\n" if "_" in code.group(2) else ""]
-        place = code.end()
-    found = "".join(kept) + text[place:]
+    codes = [code for code in codes if is_code(code)]
+    own = _between(text, codes, has_quotes=False)
+    found = own if has_words(own) else _between(text, codes, has_quotes=True)
     found = _LIQUID_LINE.sub("", _HUGO.sub("", found))
     if found == text or not has_words(found):
         return text
     return found.strip()
+
+
+def _between(text: str, codes: Sequence[re.Match[str]], *, has_quotes: bool) -> str:
+    """What stands between shortcodes; within quotes too, or not."""
+    place, depth, kept = 0, 0, []
+    n_ends = sum(code.group(1) == "/" and code.group(2) == "quote" for code in codes)
+    for code in codes:
+        if depth == 0:
+            kept += [text[place : code.start()], "\n" if "_" in code.group(2) else ""]
+        if code.group(2) == "quote" and not has_quotes:
+            if code.group(1):
+                n_ends -= 1
+                depth = max(0, depth - 1)
+            elif n_ends > depth:  # else it is never closed
+                depth += 1
+        place = code.end()
+    return "".join(kept) + text[place:]

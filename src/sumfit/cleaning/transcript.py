@@ -70,6 +70,17 @@ _DIRECTION = re.compile(
     r"♪[^♪\n]*♪?",
     re.IGNORECASE,
 )
+_NOTICE = re.compile(  # of a messenger, in the place of what somebody says
+    r"[<(]?(?:media|image|video|audio|sticker|gif|document|contact card) omitted[>)]?|"
+    r"(?:this message was|you) deleted(?: this message)?\.?|missed (?:voice|video) call\b.{0,20}|"
+    r"messages (?:and calls |to this (?:chat|group) and calls )?are (?:now )?"
+    r"(?:secured with )?end-to-end encrypt.{0,200}|waiting for this message\b.{0,40}|"
+    r"(?:.{1,40} )?(?:joined using (?:this group's|a) (?:group )?(?:invite )?link|joined the group|"
+    r"created (?:this )?group .{0,60}|left(?: the group)?|"
+    r"changed (?:this group's|the (?:group|subject|group description|group's)) ?.{0,100}|"
+    r"changed their phone number.{0,60}|turned (?:on|off) disappearing messages.{0,100})",
+    re.IGNORECASE,
+)
 _LEAST_SHARE = 0.4  # of the lines
 _FEWEST_WORDS = 3  # behind a label, on the average
 _NAMED = 2
@@ -78,10 +89,10 @@ _NAMED = 2
 def clean_transcript(text: str, *, sure: bool = False) -> str:
     """Take what is said out of a transcript; other text stays as it is.
 
-    Time stamps at the start of lines, speaker labels, cue numbers and directions such as
-    ``[applause]`` are left out, and the small talk at the beginning; every line or turn is a
-    sentence of its own. Turns within one
-    line ("A: Hello. B: Hi.") stay.
+    Time stamps at the start of lines, speaker labels, cue numbers, directions such as
+    ``[applause]`` and a messenger's own notices ("<Media omitted>") are left out, and the small
+    talk at the beginning; every line or turn is a sentence of its own. Turns within one line
+    ("A: Hello. B: Hi.") stay.
 
     Args:
         text: The text.
@@ -118,8 +129,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         has_label = label is not None and label.group(1) in labels
         if label is not None and has_label:
             said = said[label.end() :]
-        said = _DIRECTION.sub("", said).strip()
-        if not said:
+        said = _DIRECTION.sub("", said).strip().lstrip("\u200e")
+        if not said or (is_stamped and _NOTICE.fullmatch(said)):
             is_new = is_new or not has_cues
             continue
         starts = has_label or (is_stamped and not has_cues and len(said) < len(line.strip()))
