@@ -12,6 +12,10 @@ from sumfit.cleaning import clean
     [
         ("# Moving house\n\nThe shop moves in May.", "Moving house.\nThe shop moves in May."),
         ("Moving house\n============\nThe shop moves.", "Moving house.\nThe shop moves."),
+        (
+            "* Backups ([#12](https://x.org/12))\n* Undo ([3f2a91c](u)) (see [it](u))",
+            "Backups.\nUndo (see it)",
+        ),
         ("The **shop** moves in *May* and ~~June~~ stays.", "The shop moves in May and  stays."),
         ("***Note*** the __new time__ of **9**", "Note the new time of 9"),
         ('See [the plan](https://example.org/a_(b) "x") now', "See the plan now"),

@@ -84,10 +84,12 @@ SOUND = [
 ]
 BROKEN += [
     ("The driver encrypted and extended the trailer.", "Ext encrypted trailer"),
+    ("Bees with caffeine remember smells longer.", "Caffeine remembered remember smells"),
     ("A recovered pot has organic matter in it.", "Pot has organ matter in it"),
 ]
 SOUND += [
     ("Care pre-dates and post-dates birth.", "Pre- and postnatal care"),
+    ("He sees what he saw.", "He sees what he saw"),
     ("The loader is addressed twice.", "Add loader address"),
     ("The blobs of U-Boot are checked twice.", "blob: Check twice"),
 ]

@@ -24,6 +24,9 @@ _LINK = re.compile(
     r"\[([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?\)"
 )
 _REFERENCE = re.compile(r"\[([^\[\]\n]*)\]\[[^\[\]\n]*\]")
+_TRACKED = re.compile(
+    r"[ \t]?\(\[(?:#\d{1,9}|[0-9a-f]{7,40}|@[\w-]{1,40})\]\([^()\n]*\)\)"
+)  # "([#12](...))"
 _LABEL = re.compile(r"\[([^\[\]\n^]{1,200})\](?![\[(:])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
 _UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])([^_\n]*[^\s_])\1(?![\w_(.])")
@@ -150,7 +153,8 @@ def _cells(row: str) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    text = _REFERENCE.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub("", text)))
+    text = _TRACKED.sub("", _IMAGE.sub("", text))
+    text = _REFERENCE.sub(r"\1", _LINK.sub(r"\1", text))
     text = _STRUCK.sub("", text)
     for _ in range(2):  # one kind of emphasis in the other
         text = _UNDERSCORES.sub(_plain, _EMPHASIS.sub(r"\2", text))

@@ -117,6 +117,9 @@ def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -
 def _is_broken(summary: Reading, place: int, source: Reading, places: Places) -> bool:
     """Whether a word and the one behind it are no pair of the source but pieces of one."""
     word, behind = summary.folded[place], summary.folded[place + 1]
+    is_said_twice = summary.stems[place] == summary.stems[place + 1] and word != behind
+    if is_said_twice and summary.is_content[place]:
+        return not _are_neighbours(source, places.get(word, []), behind)
     if word in _OTHER_WAY and _is_other_way(word, behind, source, places):
         return True
     if word in _RANGE:
