@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumfit import Summarizer, Summary
+from sumfit import Summarizer
 from sumfit.length import resolve_budget
 from sumfit.pipeline.extending import Extender, may_extend
 from sumfit.pipeline.options import Options
@@ -49,26 +49,21 @@ def default() -> Summarizer:
 def extended(
     line: str,
     source: str,
-    short: dict[str, Summary] | None = None,
+    likely: Mapping[str, float] | None = None,
     is_supported: Any = lambda text: True,
     *,
     tokenizer: Tokenizer,
     **length: Any,
 ) -> tuple[str, tuple[str, ...]]:
-    """What an extender makes of a line; ``short`` is what is left of sentences."""
+    """What an extender makes of a line; ``likely`` has nats a piece of the ends of texts."""
     request = resolve_budget(**length, tokenizer=tokenizer)
+    known = likely or {}
 
-    def shorten(sentence: str, room: int) -> Summary | None:
-        found = (short or {}).get(sentence)
-        return found if found is not None and found.length <= room else None
+    def scores(begun: str, texts: Sequence[str]) -> list[float]:
+        assert all(text.startswith(begun) for text in texts)
+        return [next((n for end, n in known.items() if text.endswith(end)), 0.0) for text in texts]
 
-    return Extender(source, request, tokenizer, shorten, is_supported).extended(line)
-
-
-def made(text: str, log_prob: float = -0.1) -> Summary:
-    return Summary(
-        text, len(text), "chars", 99, log_prob=log_prob, complete=True, faithful=True, words=(1,)
-    )
+    return Extender(source, request, tokenizer, scores, is_supported).extended(line)
 
 
 def test_statements_follow_in_their_order(tiny_tokenizer: Tokenizer) -> None:
@@ -103,21 +98,18 @@ def test_what_is_said_already_does_not_follow(tiny_tokenizer: Tokenizer) -> None
     assert added == ("Nobody minds the noise",)
 
 
-def test_a_sentence_that_does_not_fit_is_made_shorter(tiny_tokenizer: Tokenizer) -> None:
-    """Only where whole sentences leave room, and only if that is likely and true."""
-    long = f"The council of Odell will pay for new buses{' and more buses' * 6}."
-    short = made("Council pays for new buses")
-    source = f"{TEXT[:35]} {long} Nobody minds the noise."
-    sentence = long[:-1]
-    _, added = extended(LINE, source, {sentence: short}, tokenizer=tiny_tokenizer, max_chars=101)
-    assert added == ("Council pays for new buses", "Nobody minds the noise")
-    for bad in (
-        replace(short, log_prob=-9.0),
-        replace(short, complete=False),
-        replace(short, faithful=False),
-    ):
-        _, added = extended(LINE, source, {sentence: bad}, tokenizer=tiny_tokenizer, max_chars=101)
-        assert added == ("Nobody minds the noise",)
+def test_the_likeliest_is_taken_first_and_stands_where_the_text_has_it(
+    tiny_tokenizer: Tokenizer,
+) -> None:
+    likely = {"bridge instead": -0.9, "near the harbour": -0.5, "too old": -1.5}
+    given_back = extended(LINE, TEXT, likely, tokenizer=tiny_tokenizer, max_chars=110)
+    assert given_back[1] == (
+        "Buses will cross the new bridge instead",
+        "Marta Lind runs a museum near the harbour",
+    )
+    unlikely = {**likely, "bridge instead": -9.0}
+    _, added = extended(LINE, TEXT, unlikely, tokenizer=tiny_tokenizer, max_chars=300)
+    assert added == ("It is too old", "Marta Lind runs a museum near the harbour")
 
 
 def test_what_makes_a_whole_untrue_is_left_out(tiny_tokenizer: Tokenizer) -> None:
@@ -167,7 +159,7 @@ def test_numbers_are_those_of_the_line_before(default: Summarizer) -> None:
             titled = default(text, max_chars=limit, capitalization="title").text
             assert titled.casefold() == whole.text.casefold()
             assert not re.search(r"\b[a-z]{5,}", titled.replace("while", "").replace("after", ""))
-    assert n_added >= 2
+    assert n_added >= 1
 
 
 def test_a_talk_gets_no_words_of_another_speaker(default: Summarizer) -> None:

@@ -173,10 +173,10 @@ class Summary(_Pictured):
         method: Decoder's name.
         origin: ``"model"``; ``"source"`` if the source fitted and is returned as it is;
             ``"cut"`` if the caller allowed a word-boundary cut of the source as a last resort.
-        added: Further facts of the source, whole sentences of it or shorter ones, that stand behind
-            the line which was searched for, each behind a semicolon, where it left much of a limit
-            of more than 100 characters free; ``log_prob``, ``score``, ``optimal``, ``gap`` and
-            ``words`` are those of the line before them.
+        added: Sentences of the source that stand behind the line which was searched for, each
+            behind a semicolon, where it left much of a limit of more than 100 characters free;
+            ``log_prob``, ``score``, ``optimal``, ``gap`` and ``words`` are those of the line
+            before them.
         text_cut: The model wrote more, and ``text`` was cut after the last whole word that fits;
             only the baselines without length control do that.
         rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may

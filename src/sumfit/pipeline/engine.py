@@ -6,9 +6,9 @@ nor how many texts become few (`sumfit.pipeline.summarizer`).
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from sumfit.deadline import Clock, Deadline
@@ -20,6 +20,7 @@ from sumfit.errors import (
     UnsupportedLanguageError,
 )
 from sumfit.hypothesis import Summary
+from sumfit.models.config import SCORER_POSITIONS
 from sumfit.pipeline.bonus import length_bonus
 from sumfit.pipeline.constraints_for_text import ConstraintCompiler, constraints_of
 from sumfit.pipeline.extending import Extender, may_extend
@@ -34,13 +35,14 @@ from sumfit.pipeline.search import GraphSearch
 from sumfit.pipeline.source import Source
 from sumfit.rerank.chooser import TextRead
 from sumfit.runtime import Backend, ModelDirectory, Prediction
+from sumfit.runtime.scorer import Scorer
 from sumfit.text.surface import Surface
 from sumfit.truth import joints_of
 from sumfit.truth.joints import Joints
 
 __all__ = ["Engine"]
 
-_LEAST_S = 0.001  # of a time limit
+_MOST_SCORED = SCORER_POSITIONS - 1  # pieces
 
 
 class Engine:
@@ -239,23 +241,14 @@ class Engine:
         if "transcript" in source.cleaned or not may_extend(options, length, predicted.read.style):
             return None
 
-        def shorten(sentence: str, room: int) -> Summary | None:
-            if deadline.is_spent:
-                deadline.stop()
-                return None
-            left = None if options.time_limit_s is None else max(deadline.left_s, _LEAST_S)
-            alone = replace(
-                options, fill="single", n_best=1, required=(), strict=False, time_limit_s=left
-            )
-            job = Job(sentence, [{"unit": length.unit, "max_length": room}])
-            summary = self.run([job], alone)[0][0]
-            return summary if summary.origin == "model" and summary.error is None else None
-
+        scorer, read = self.backend.scorer, predicted.read
+        if scorer is None or read.memory is None or deadline.is_over:
+            return None
         return Extender(
             source.read,
             length,
             self.model.tokenizer,
-            shorten,
+            partial(_likely, scorer, read),
             lambda text: make.judge(text).supported,
         )
 
@@ -290,6 +283,17 @@ class Engine:
             clock=self._clock,
             is_cancelled=options.is_cancelled,
         )
+
+
+def _likely(scorer: Scorer, read: TextRead, line: str, texts: Sequence[str]) -> list[float]:
+    """How likely a line goes on as texts do that begin with it; see `sumfit.pipeline.extending`."""
+    assert read.memory is not None
+    begun, *whole = [read.tokenizer.encode(text)[:_MOST_SCORED] for text in (line, *texts)]
+    first, *scores = scorer.score(read.memory, [begun, *whole], read.word_ids).tolist()
+    return [
+        (score - first) / (len(ids) - len(begun)) if len(ids) > len(begun) else -math.inf
+        for score, ids in zip(scores, whole, strict=True)
+    ]
 
 
 def _joints(source: Source, options: Options) -> Joints | None:

@@ -1,7 +1,7 @@
 """Further facts of a text, put behind a line that leaves much of a wide limit free.
 
 Owns which sentences of a text may follow a line, in which order, and how they are joined. Does not
-own the line (`sumfit.pipeline.search`), nor how a sentence is made shorter: that is a summary too.
+own the line (`sumfit.pipeline.search`), nor how likely it goes on so (`sumfit.runtime.scorer`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
-from sumfit.hypothesis import Summary
 from sumfit.length import LengthRequest
 from sumfit.pipeline.options import Options
 from sumfit.rerank import AUTO
@@ -21,19 +19,18 @@ from sumfit.text.surface import has_whole_pairs
 from sumfit.truth.names import is_ordinary
 from sumfit.truth.reading import content_stems
 
-__all__ = ["Extender", "Shorten", "may_extend"]
+__all__ = ["Extender", "Likely", "may_extend"]
 
-Shorten = Callable[[str, int], Summary | None]
-"""Makes a summary of one sentence within so many units of the limit; ``None`` if there is none."""
+Likely = Callable[[str, Sequence[str]], Sequence[float]]
+"""How likely a line goes on as each of some texts does that begin with it, in nats a piece."""
 
 _WIDE = 100  # characters that one statement fills
 _FULL = 0.75  # share of a limit from which on nothing is added
-_LEAST_ROOM = 15  # characters
 _MOST_ADDED = 6
-_MOST_SHORTENED = 3  # sentences that the network is asked about, for one line
+_MOST_READ = 24  # sentences
 _SAID = 0.4  # share of a sentence's content words that the text has already
 _LEAST_WORDS = 3
-_LEAST_PROBABLE = -0.3  # nats a piece, of a sentence that was made shorter
+_LEAST_LIKELY = -2.0  # nats a piece; readers would rather have no fact that is less likely
 _JOIN = "; "
 _ONE_STATEMENT = frozenset({"commit", "title"})  # styles of slots that hold no more
 _END = re.compile(r"[.!…]+$")
@@ -81,22 +78,22 @@ class Extender:
         source: The text, as the model read it.
         length: The length request.
         tokenizer: For lengths in tokens.
-        shorten: Makes sentences shorter that do not fit.
+        likely: What the model's scorer says of facts.
         is_supported: Whether the text says what a summary says.
     """
 
     source: str
     length: LengthRequest
     tokenizer: Tokenizer
-    shorten: Shorten
+    likely: Likely
     is_supported: Callable[[str], bool]
 
     def extended(self, line: str) -> tuple[str, tuple[str, ...]]:
-        """Put behind a line what may follow it.
+        """Put behind a line what may follow it: whole sentences, the likeliest first.
 
-        Whole sentences come first, from the one after the line's own on; if much is free still,
-        sentences made shorter. What begins with a link or looks back at a sentence that is not
-        there is left out, and so are questions, and what is said already.
+        They stand as in the text, from the one behind the line's own on. What begins with a link,
+        looks back at a sentence that is not there, or is said already, is left out, and so are
+        questions.
 
         Args:
             line: A summary without prefix and suffix.
@@ -110,38 +107,33 @@ class Extender:
         sentences = [_END.sub("", one).strip() for one in sentences_of(self.source)]
         own = _own_sentence(line, sentences)
         order = [*range(own + 1, len(sentences)), *range(own)]
-        found: dict[int, str] = {}
-        text, n_shortened = line, 0
-        for is_whole, at in product((True, False), order):
-            if self._is_full(text) or len(found) == _MOST_ADDED:
-                break
-            if at in found or not _may_follow(sentences, at, {own, *found}):
-                continue
-            n_shortened += not is_whole
-            if n_shortened > _MOST_SHORTENED:
-                break
-            fact = (
-                self._whole(text, sentences[at]) if is_whole else self._short(text, sentences[at])
+        ranked = self._ranked(line, sentences, order)
+        text, found = line, dict[int, str]()
+        while not self._is_full(text) and len(found) < _MOST_ADDED:
+            there = {own, *found}
+            fits = (
+                at
+                for at in ranked
+                if at not in there
+                and _may_follow(sentences, at, there)
+                and self._is_good(text, sentences[at])
             )
-            if fact and self._is_good(text, fact):
-                found[at] = fact
-                text = _joined(line, *_in_order(found, order))
+            place = next(fits, None)
+            if place is None:
+                break
+            found[place] = sentences[place]
+            text = _joined(line, *_in_order(found, order))
         return text, _in_order(found, order)
 
-    def _whole(self, text: str, sentence: str) -> str:
-        """A sentence that fits behind a text; else nothing."""
-        return sentence if self._fits(_joined(text, sentence)) else ""
-
-    def _short(self, text: str, sentence: str) -> str:
-        """What was made of a sentence, if that is likely to be right; else nothing."""
-        room = self.length.limit - self.length.reserve - self._measure(text + _JOIN)
-        if room < 1 or self._chars(room, text) < _LEAST_ROOM:
-            return ""
-        short = self.shorten(sentence, room)
-        if short is None or not (short.complete and short.faithful):
-            return ""
-        is_sure = short.log_prob >= _LEAST_PROBABLE * max(1, len(short.words))
-        return short.text if is_sure else ""
+    def _ranked(self, line: str, sentences: Sequence[str], order: Sequence[int]) -> list[int]:
+        """The places of sentences that may well follow, the likeliest first."""
+        short = [at for at in order if self._fits(_joined(line, sentences[at]))][:_MOST_READ]
+        if not short:
+            return []
+        scores = self.likely(line, [_joined(line, sentences[at]) for at in short])
+        scored = zip(scores, short, strict=True)
+        likely = [(-score, order.index(at), at) for score, at in scored if score >= _LEAST_LIKELY]
+        return [at for _, _, at in sorted(likely)]
 
     def _is_good(self, text: str, fact: str) -> bool:
         stems = content_stems(fact)
