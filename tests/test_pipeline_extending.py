@@ -86,7 +86,7 @@ def test_a_limit_that_is_full_enough_gets_no_more(tiny_tokenizer: Tokenizer) -> 
     assert 0.75 * 101 <= len(text) <= 101
 
 
-@pytest.mark.parametrize("limit", [60, 100])
+@pytest.mark.parametrize("limit", [60, 99])
 def test_one_statement_is_enough_for_a_narrow_limit(tiny_tokenizer: Tokenizer, limit: int) -> None:
     given_back = extended(LINE, TEXT, tokenizer=tiny_tokenizer, max_chars=limit)
     assert given_back == (LINE, ())

@@ -174,7 +174,7 @@ class Summary(_Pictured):
         origin: ``"model"``; ``"source"`` if the source fitted and is returned as it is;
             ``"cut"`` if the caller allowed a word-boundary cut of the source as a last resort.
         added: Sentences of the source that stand behind the line which was searched for, each
-            behind a semicolon, where it left much of a limit of more than 100 characters free;
+            behind a semicolon, where it left much of a limit of 100 characters or more free;
             ``log_prob``, ``score``, ``optimal``, ``gap`` and ``words`` are those of the line
             before them.
         text_cut: The model wrote more, and ``text`` was cut after the last whole word that fits;

@@ -155,7 +155,7 @@ class SummaryOptions:
         _MAIN,
         choices=("natural", "prefer", "single"),
         details="``natural`` uses the model's bonus, ``prefer`` raises it. By both, a line that "
-        "leaves much of more than 100 characters free is followed by further facts of the text "
+        "leaves much of 100 characters or more free is followed by further facts of the text "
         "(``added``), unless the slot is a commit's or a title's, or words are banned; "
         "``single`` adds none.",
     )

@@ -21,6 +21,8 @@ OWN = "Please split this in two and send it again."
         f"Hello Ann!\n\n{OWN}\n\nThanks,\nBo\n\nSent from my iPhone",
         f"{OWN}\n\nCheers\nBo\n\n-----Original Message-----\nFrom: Ann Lee\nSent: Monday\nTo: "
         f"Bo\nSubject: net\n\n",
+        f"{OWN}\n\nBest\nBo\n\n-----Original Message-----\nFrom: Ann Lee\nSent: Monday\nTo: "
+        f"Bo\nSubject: net\n\nHi Bo, please mend the helper in the net by Friday.",
         f"Hi Ann,\n\n{OWN}\n\nKind regards,\nBo\n\nThis e-mail is confidential and intended "
         f"only for Ann.",
     ],

@@ -84,11 +84,14 @@ SOUND = [
 ]
 BROKEN += [
     ("The driver encrypted and extended the trailer.", "Ext encrypted trailer"),
+    ("The quay is shut until the end of June.", "Quay shut until June"),
     ("Bees with caffeine remember smells longer.", "Caffeine remembered remember smells"),
     ("A recovered pot has organic matter in it.", "Pot has organ matter in it"),
 ]
 SOUND += [
     ("Care pre-dates and post-dates birth.", "Pre- and postnatal care"),
+    ("It is shut until the end of June. By July it opens.", "Shut until the end of June"),
+    ("It is shut until June, not until the end of June.", "Shut until June"),
     ("He sees what he saw.", "He sees what he saw"),
     ("The loader is addressed twice.", "Add loader address"),
     ("The blobs of U-Boot are checked twice.", "blob: Check twice"),

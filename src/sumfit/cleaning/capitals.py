@@ -82,6 +82,14 @@ _LETTERED = frozenset(
     "block blocks building buildings class classes door exit floor gate gates group groups hall "
     "level line platform room rooms section sections wing zone zones".split()
 )
+_HEADS = frozenset(  # of names of two words, behind a word that is known for nothing else
+    """
+    abbey airlines airport airways arena bank bay beach bridge castle cathedral church city club
+    college council county district falls farms festival foods forest group hall harbour hill hills
+    holdings hospital hotel house industries island islands lake mill mills motors mountain museum
+    park partners point port school square stadium station theatre university valley
+    """.split()
+)
 _FEWEST_WORDS = 4
 _LEAST_SHARE = 0.85  # of the letters
 _FEWEST_TITLED = 8
@@ -182,6 +190,9 @@ def _named(words: list[str], known: Callable[[str], bool] | None) -> frozenset[i
             found.add(place)
         elif before == "river" and word not in _SMALL and known is not None and not known(word):
             found.add(place - 1)
+        elif word in _HEADS and before not in _SMALL and known is not None:
+            if before.isalpha() and not known(before):
+                found.add(place)
     return frozenset(found)
 
 

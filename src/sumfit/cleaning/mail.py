@@ -32,6 +32,7 @@ _DIVIDER = re.compile(
     r"-{2,}[ \t]*(?:Original Message|Forwarded message|Forwarded by .{1,200}|Original Appointment)"
     r"[ \t]*-{2,}[ \t]*|Begin forwarded message:[ \t]*|_{10,}[ \t]*"
 )
+_ORIGINAL = re.compile(r"-{2,}[ \t]*Original (?:Message|Appointment)[ \t]*-{2,}")
 _SIGNED = re.compile(r"--[ \t]?")
 _DEVICE = re.compile(
     r"(?:Sent|Get Outlook|Envoyé|Von meinem) (?:from|via|using|for|de) .{2,60}|"
@@ -195,6 +196,8 @@ def _own_words(lines: list[str], *, keep_quoted: bool) -> list[str]:
             if not keep_quoted:
                 continue
             line = line.lstrip("> \t")
+        if _ORIGINAL.fullmatch(line) and number and not keep_quoted:
+            break
         if _DIVIDER.fullmatch(line) or (line.endswith(":") and _wrote(lines, number)):
             in_signature = False
             blocks.append(" ".join(paragraph))

@@ -24,8 +24,8 @@ __all__ = ["Extender", "Likely", "may_extend"]
 Likely = Callable[[str, Sequence[str]], Sequence[float]]
 """How likely a line goes on as each of some texts does that begin with it, in nats a piece."""
 
-_WIDE = 100  # characters that one statement fills
-_FULL = 0.75  # share of a limit from which on nothing is added
+_WIDE = 100  # characters from which on one statement may be too little
+_FULL = 0.8  # share of a limit from which on nothing is added
 _MOST_ADDED = 6
 _MOST_READ = 24  # sentences
 _SAID = 0.4  # share of a sentence's content words that the text has already
@@ -102,7 +102,7 @@ class Extender:
             The whole, and the facts in it that follow the line; none where the limit is full or
             not wide.
         """
-        if self._chars(self.length.limit, line) <= _WIDE or self._is_full(line):
+        if self._chars(self.length.limit, line) < _WIDE or self._is_full(line):
             return line, ()
         sentences = [_END.sub("", one).strip() for one in sentences_of(self.source)]
         own = _own_sentence(line, sentences)

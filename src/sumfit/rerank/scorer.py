@@ -40,6 +40,7 @@ class ChoiceWeights:
         torn: What a comma costs that joins parts of different sentences.
         no_order: What a commit subject costs that does not begin with an order, "fix" or a verb
             of the source.
+        order: What it costs in other styles to begin with an order that the source lacks ("Fix").
         missed: What it costs to have none of the words of what the source comes to, where that is
             known (`TextRead.main`); a part of that for a part of them.
     """
@@ -51,6 +52,7 @@ class ChoiceWeights:
     heading: float = 4.0
     torn: float = 6.0
     no_order: float = 3.0
+    order: float = 2.0
     missed: float = 5.0
 
 
@@ -146,6 +148,7 @@ class ScorerChooser(Chooser):
                 total -= 0.0 if _orders(string, text) else weights.no_order
             else:
                 total -= weights.heading * text.joints.is_label(string)
+                total -= weights.order * _orders_anew(string, text)
             text.noted[one.words] = total
 
 
@@ -159,3 +162,9 @@ def _orders(subject: str, text: TextRead) -> bool:
     """Return whether a commit subject begins with an order that its source gives a reason for."""
     verb = order_of(subject)
     return verb == "fix" or (bool(verb) and text.joints.knows(verb))
+
+
+def _orders_anew(line: str, text: TextRead) -> bool:
+    """Return whether a line begins with an order whose verb the source does not have."""
+    verb = order_of(line)
+    return bool(verb) and not text.joints.knows(verb)

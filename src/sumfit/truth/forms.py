@@ -70,6 +70,8 @@ _DAYS = frozenset(
 )
 _JOINS = frozenset(("and", "or", "but"))
 _RANGE = {"between": "and", "from": "to"}
+_TIMED = frozenset("until till by from before after since at".split())
+_BOUNDS = frozenset("end start beginning middle close".split())
 _COMPARES = frozenset(("as", "more", "less", "what"))
 _OTHER_WAY = {"from": "to", "to": "from"}
 _LONGEST_FIRST = {"between": 12, "from": 5}  # words from the beginning of a range to its second end
@@ -120,6 +122,8 @@ def _is_broken(summary: Reading, place: int, source: Reading, places: Places) ->
     is_said_twice = summary.stems[place] == summary.stems[place + 1] and word != behind
     if is_said_twice and summary.is_content[place]:
         return not _are_neighbours(source, places.get(word, []), behind)
+    if word in _TIMED and _lacks_bound(source, places.get(word, []), behind):
+        return True
     if word in _OTHER_WAY and _is_other_way(word, behind, source, places):
         return True
     if word in _RANGE:
@@ -136,6 +140,18 @@ def _is_broken(summary: Reading, place: int, source: Reading, places: Places) ->
         is_order = not place and order_of(word) == word
         return not is_order and any(_is_clipped(source, i, word) for i in places[behind])
     return _is_gap(source, theirs, behind)
+
+
+def _lacks_bound(source: Reading, theirs: list[int], behind: str) -> bool:
+    """Whether a time loses its part: "until June" of "until the end of June"."""
+    is_lost = False
+    for place in theirs:
+        rest = source.folded[place + 1 : place + 5]
+        if rest[:1] == [behind]:
+            return False
+        bound, of, *time = [word for word in rest if word != "the"] + ["", ""]
+        is_lost |= bound in _BOUNDS and of == "of" and time[:1] == [behind]
+    return is_lost
 
 
 def _is_open_multiple(word: str, source: Reading, places: Places) -> bool:
