@@ -212,7 +212,7 @@ def test_a_text_with_the_label_gets_no_second_one(default: Summarizer) -> None:
 def test_a_label_does_not_stand_in_the_way_of_methods_without_constraints(
     default: Summarizer, method: str
 ) -> None:
-    asked = {"max_chars": 100, "constraints": False, "method": method, "seed": 1}
+    asked = {"max_chars": 150, "constraints": False, "method": method, "seed": 1}
     found = default(SCOPED[0], **asked, prefix="net: ")
     assert found.text.startswith("net: ")
     assert found.origin == "model"
