@@ -292,6 +292,8 @@ class Summary(_Pictured):
         if self.origin == "model":
             yield f"log probability {self.log_prob:.2f}"
         yield "ends completely" if self.complete else "ends abruptly"
+        if self.added:
+            yield f"with {len(self.added)} more of the text's sentences"
         if self.source_truncated:
             yield "not all of the text was read"
         yield from self.unsupported

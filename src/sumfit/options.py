@@ -156,8 +156,8 @@ class SummaryOptions:
         choices=("natural", "prefer", "single"),
         details="``natural`` uses the model's bonus, ``prefer`` raises it. By both, a line that "
         "leaves much of 100 characters or more free is followed by further facts of the text "
-        "(``added``), unless the slot is a commit's or a title's, or words are banned; "
-        "``single`` adds none.",
+        "(``added``), where the scorer chooses, but in slots of commits and titles, behind a "
+        "label, of talk, of contested texts, and with banned words; ``single`` adds none.",
     )
     bonus: float | None = option(
         None,

@@ -238,7 +238,8 @@ class Engine:
         length, predicted = request.searched
         source, options, deadline = make.source, make.options, request.deadline
         assert source is not None
-        if "transcript" in source.cleaned or not may_extend(options, length, predicted.read.style):
+        is_read = "transcript" not in source.cleaned and source.language in (None, "en")
+        if not is_read or not may_extend(options, length, predicted.read.style):
             return None
 
         scorer, read = self.backend.scorer, predicted.read
@@ -250,6 +251,7 @@ class Engine:
             self.model.tokenizer,
             partial(_likely, scorer, read),
             lambda text: make.judge(text).supported,
+            lambda text: make.cased(text, length),
         )
 
     def _unsearched(self, request: Request, make: ResultMaker) -> Summary:

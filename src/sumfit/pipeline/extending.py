@@ -14,6 +14,7 @@ from sumfit.length import LengthRequest
 from sumfit.pipeline.options import Options
 from sumfit.rerank import AUTO
 from sumfit.text import Tokenizer
+from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.passages import sentences_of
 from sumfit.text.surface import has_whole_pairs
 from sumfit.truth.names import is_ordinary
@@ -30,20 +31,43 @@ _MOST_ADDED = 6
 _MOST_READ = 24  # sentences
 _SAID = 0.4  # share of a sentence's content words that the text has already
 _LEAST_WORDS = 3
+_LEAST_KNOWN = 0.7  # share of the words in small letters that are English ones
 _LEAST_LIKELY = -2.0  # nats a piece; readers would rather have no fact that is less likely
+_LOOKED_AT = 4  # words at the beginning of a sentence, for what looks back
 _JOIN = "; "
 _ONE_STATEMENT = frozenset({"commit", "title"})  # styles of slots that hold no more
-_END = re.compile(r"[.!…]+$")
+_END = re.compile(r"(?<!\b[A-Za-z]\.[A-Za-z])[.!…]+$")
+_INNER_STOP = re.compile(r"[.!?…][\"'”’)\]]*\s+\S|\w:\s|\s[-–—]\s|[•|]")
 _WORD = re.compile(r"[\w'’]+")
-_SPEAKER = re.compile(r"\w[\w .'’-]{0,30}:\s")
 _LOOKS_BACK = frozenset(
-    "it they he she this that these those his her their its then such both there so".split()
+    """
+    it they he she this that these those his her their its him them then such both there so here
+    now later earlier former latter first firstly second secondly third last lastly finally next
+    one some few rest others other another none neither either each yesterday tomorrow again return
+    hand that's it's he's she's they're there's
+    """.split()
 )
 _LINKS = frozenset(
     """
     and but or nor however yet still also instead otherwise therefore thus hence because although
-    though while meanwhile moreover furthermore besides nevertheless which who
+    though while meanwhile moreover furthermore besides nevertheless which who too
     """.split()
+)
+_SAYS_NOTHING = re.compile(
+    r"(?:advertisement|sign up|subscribe|follow us|click|read more|share this|image|picture|"
+    r"photo(?:graph)?s? (?:by|of)|this (?:article|story|page|text|letter)|we use cookies|cookies|"
+    r"copyright|all rights|(?:table|figure|section|chapter) \d|have a (?:nice|good|great|lovely)|"
+    r"my name is|i am writing|i hope|let me|let us|let's|dear|hi|hello|hey|thanks|thank you|"
+    r"kind regards|best|we (?:regret|apologi[sz]e|thank|hope|welcome)|welcome|enjoy|see you|"
+    r"looking forward|please (?:do not hesitate|note|find|see|feel)|for more|"
+    r"more (?:information|details|on))\b",
+    re.IGNORECASE,
+)
+_CONTESTED = re.compile(
+    r"\b(?:den(?:y|ies|ied|ial)|alleg\w+|accus\w+|rumou?rs?|claim(?:s|ed|ing)?|invented|"
+    r"not true|untrue|false|falsely|fake|hoax|prosecut\w+|disput\w+|supposedly|purported\w*|"
+    r"so-called|the following|as follows|wrong to|myth)\b",
+    re.IGNORECASE,
 )
 
 
@@ -80,6 +104,7 @@ class Extender:
         tokenizer: For lengths in tokens.
         likely: What the model's scorer says of facts.
         is_supported: Whether the text says what a summary says.
+        cased: Sets the capitals that were asked for.
     """
 
     source: str
@@ -87,13 +112,14 @@ class Extender:
     tokenizer: Tokenizer
     likely: Likely
     is_supported: Callable[[str], bool]
+    cased: Callable[[str], str] = str
 
     def extended(self, line: str) -> tuple[str, tuple[str, ...]]:
-        """Put behind a line what may follow it: whole sentences, the likeliest first.
+        """Put behind a line which sentences may follow its own, the likeliest first.
 
-        They stand as in the text, from the one behind the line's own on. What begins with a link,
-        looks back at a sentence that is not there, or is said already, is left out, and so are
-        questions.
+        They stand as in the text. What begins with a link, looks back at a sentence that is not
+        there, is quoted, says nothing or what is said already, is left out, and so are questions.
+        Of a text in which something is denied or only claimed none follows.
 
         Args:
             line: A summary without prefix and suffix.
@@ -104,10 +130,11 @@ class Extender:
         """
         if self._chars(self.length.limit, line) < _WIDE or self._is_full(line):
             return line, ()
-        sentences = [_END.sub("", one).strip() for one in sentences_of(self.source)]
+        if _CONTESTED.search(self.source):
+            return line, ()
+        sentences = [_END.sub("", one).strip() for one in _unquoted(sentences_of(self.source))]
         own = _own_sentence(line, sentences)
-        order = [*range(own + 1, len(sentences)), *range(own)]
-        ranked = self._ranked(line, sentences, order)
+        ranked = self._ranked(line, sentences, range(own + 1, len(sentences)))
         text, found = line, dict[int, str]()
         while not self._is_full(text) and len(found) < _MOST_ADDED:
             there = {own, *found}
@@ -116,33 +143,36 @@ class Extender:
                 for at in ranked
                 if at not in there
                 and _may_follow(sentences, at, there)
-                and self._is_good(text, sentences[at])
+                and self._is_good(line, {**found, at: sentences[at]})
             )
             place = next(fits, None)
             if place is None:
                 break
             found[place] = sentences[place]
-            text = _joined(line, *_in_order(found, order))
-        return text, _in_order(found, order)
+            text = self._whole(line, found)
+        return text, tuple(found[at] for at in sorted(found))
 
-    def _ranked(self, line: str, sentences: Sequence[str], order: Sequence[int]) -> list[int]:
+    def _ranked(self, line: str, sentences: Sequence[str], places: Sequence[int]) -> list[int]:
         """The places of sentences that may well follow, the likeliest first."""
-        short = [at for at in order if self._fits(_joined(line, sentences[at]))][:_MOST_READ]
+        says = [at for at in places if _is_statement(sentences[at])]
+        short = [at for at in says if self._fits(self._whole(line, {at: sentences[at]}))]
+        short = short[:_MOST_READ]
         if not short:
             return []
         scores = self.likely(line, [_joined(line, sentences[at]) for at in short])
         scored = zip(scores, short, strict=True)
-        likely = [(-score, order.index(at), at) for score, at in scored if score >= _LEAST_LIKELY]
-        return [at for _, _, at in sorted(likely)]
+        return [at for _, at in sorted((-n, at) for n, at in scored if n >= _LEAST_LIKELY)]
 
-    def _is_good(self, text: str, fact: str) -> bool:
-        stems = content_stems(fact)
-        if len(_WORD.findall(fact)) < _LEAST_WORDS or not stems or not has_whole_pairs(fact):
-            return False
-        if len(stems & content_stems(text)) > _SAID * len(stems):
-            return False
-        whole = _joined(text, fact)
-        return self._fits(whole) and self.is_supported(whole)
+    def _whole(self, line: str, found: Mapping[int, str]) -> str:
+        return self.cased(_joined(line, *(found[at] for at in sorted(found))))
+
+    def _is_good(self, line: str, found: Mapping[int, str]) -> bool:
+        """Whether a line may be followed by facts, the last of which is new."""
+        *others, fact = found.values()
+        stems, known = content_stems(fact), content_stems(_joined(line, *others))
+        whole = self._whole(line, found)
+        is_new = len(stems & known) <= _SAID * len(stems)
+        return is_new and self._fits(whole) and self.is_supported(whole)
 
     def _fits(self, text: str) -> bool:
         return self.length.accepts(text, tokenizer=self.tokenizer)
@@ -165,19 +195,34 @@ def _own_sentence(line: str, sentences: Sequence[str]) -> int:
     return shared.index(max(shared)) if shared else 0
 
 
+def _unquoted(sentences: Sequence[str]) -> list[str]:
+    """The sentences; nothing in the place of those within a quotation of several."""
+    found, is_open = [], False
+    for sentence in sentences:
+        marks = sum(sentence.count(mark) for mark in '"“”')
+        found.append("" if is_open or marks % 2 else sentence)
+        is_open ^= marks % 2 == 1
+    return found
+
+
+def _is_statement(sentence: str) -> bool:
+    """Whether a sentence says something by itself, in English."""
+    words = _WORD.findall(sentence)
+    if len(words) < _LEAST_WORDS or not content_stems(sentence) or not has_whole_pairs(sentence):
+        return False
+    if sentence.startswith("(") or sentence.endswith(("?", ":")) or _SAYS_NOTHING.match(sentence):
+        return False
+    small = [word for word in words if word.isalpha() and word.islower()]
+    n_known = sum(map(is_ordinary, small))
+    return n_known >= _LEAST_KNOWN * len(small) and _INNER_STOP.search(sentence) is None
+
+
 def _may_follow(sentences: Sequence[str], at: int, there: set[int]) -> bool:
-    """Whether a sentence is a statement that needs none which is not there."""
-    sentence = sentences[at]
-    words = _WORD.findall(sentence.casefold())
-    if not words or sentence.startswith("(") or sentence.endswith(("?", ":")):
+    """Whether a sentence needs none which is not there."""
+    words = _WORD.findall(sentences[at].casefold().replace("’", "'"))[:_LOOKED_AT]
+    if not _LINKS.isdisjoint(words[:1]):
         return False
-    if words[0] in _LINKS or _SPEAKER.match(sentence):
-        return False
-    return words[0] not in _LOOKS_BACK or at - 1 in there
-
-
-def _in_order(found: Mapping[int, str], order: Sequence[int]) -> tuple[str, ...]:
-    return tuple(found[at] for at in order if at in found)
+    return at - 1 in there or _LOOKS_BACK.isdisjoint(words)
 
 
 def _joined(line: str, *added: str) -> str:
@@ -186,9 +231,11 @@ def _joined(line: str, *added: str) -> str:
 
 def _continued(fact: str) -> str:
     """A fact as it stands behind a semicolon: a small letter, but for names and the like."""
-    found = _WORD.match(fact)
-    word = found[0] if found else ""
-    is_plain = word == word.capitalize() and is_ordinary(word.casefold())
-    if not is_plain or word == "I" or word.startswith(("I'", "I’")):
+    words = fact.split(maxsplit=2)
+    word = words[0]
+    is_plain = word == word.capitalize() and word.isalpha() and is_ordinary(word.casefold())
+    is_small_word = word.casefold() in FUNCTION_WORDS
+    is_named = len(words) > 1 and words[1][:1].isupper() and not is_small_word
+    if not is_plain or word == "I" or is_named or (len(word) == 1 and not is_small_word):
         return fact
     return fact[:1].lower() + fact[1:]

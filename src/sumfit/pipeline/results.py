@@ -86,7 +86,6 @@ class ResultMaker:
             text, added = candidate.text, tuple[str, ...]()
             if extender is not None:
                 text, added = extender.extended(text)
-                text = self._cased(text, request) if added else text
             verdicts.append((candidate, text, added))
         for candidate, text, added in reversed(verdicts):
             found, judged = candidate.hypothesis, self.judge(text)
@@ -143,7 +142,7 @@ class ResultMaker:
         plain = request.without_label(self.source.text)
         if not request.accepts(plain, tokenizer=self.tokenizer, check=check):
             return False
-        cased = self._cased(plain, request)
+        cased = self.cased(plain, request)
         return cased == plain or request.accepts(cased, tokenizer=self.tokenizer, check=check)
 
     def copied(self, request: LengthRequest, check: Check | None = None) -> Summary:
@@ -157,7 +156,7 @@ class ResultMaker:
             A summary of origin ``"source"``.
         """
         assert self.source is not None
-        text = self._cased(request.without_label(self.source.text), request)
+        text = self.cased(request.without_label(self.source.text), request)
         copy = replace(self._plain(text, "source", request, check), source_selected=None)
         return replace(copy, cleaned=()) if self.source.is_copied_as_given else copy
 
@@ -183,7 +182,7 @@ class ResultMaker:
                 words, low = more, self._n_fitting(more, request, check)
         text = _head(words, low)
         if low and request.accepts(text, tokenizer=self.tokenizer):
-            cased = self._cased(text, request)
+            cased = self.cased(text, request)
             fits = request.accepts(cased, tokenizer=self.tokenizer)
             return self._plain(cased if fits else text, "cut", request)
         first = request.measure(_head(words, 1), tokenizer=self.tokenizer)
@@ -225,8 +224,16 @@ class ResultMaker:
             error=error,
         )
 
-    def _cased(self, text: str, request: LengthRequest) -> str:
-        """The source's own words, with the capitals that were asked for."""
+    def cased(self, text: str, request: LengthRequest) -> str:
+        """Set the capitals that were asked for in the source's own words.
+
+        Args:
+            text: The words.
+            request: The length request.
+
+        Returns:
+            The words; unchanged where no capitals were asked for.
+        """
         if self.source is None or self.options.capitalization is None:
             return text
         return case_of(self.source.head, self.options)(text, prefix=request.prefix)
