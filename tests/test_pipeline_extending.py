@@ -189,3 +189,54 @@ def test_no_limit_is_broken(
         assert summary.length + extra.get("reserve", 0) <= limit
         for fact in summary.added:
             assert fact[1:] in summary.text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "The ferry stops. The bank is insolvent. The bank has denied that.",
+        'The ferry stops. Ann Lee said: "Posts will go. The mayor has lied to us. All is lost."',
+        "The ferry stops. Sign up for our newsletter here. Have a nice weekend.",
+        "The ferry stops. Hello to all. The former is cheap. In return, wages rise. Now it is May.",
+        "The ferry stops. Les bus passeront toutes les huit minutes.",
+        "The ferry stops. Cost: 14 pounds per child. Tom Hale - the mill is ours.",
+    ],
+)
+def test_what_is_false_or_empty_by_itself_does_not_follow(
+    tiny_tokenizer: Tokenizer, source: str
+) -> None:
+    line, added = extended("The ferry stops", source, tokenizer=tiny_tokenizer, max_chars=300)
+    assert (line, added) == ("The ferry stops", ())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "begins"),
+    [
+        ("Buses will cross the bridge.", "; buses will"),
+        ("Dr Ono will lead the office.", "; Dr Ono"),
+        ("Red Cross staff came by bus.", "; Red Cross"),
+        ("I will lead the office.", "; I will"),
+        ("In Lisbon a second office opens.", "; in Lisbon"),
+        ("Flights went on at 6 a.m.", "; flights went on at 6 a.m."),
+    ],
+)
+def test_capitals_and_stops_stay_where_they_belong(
+    tiny_tokenizer: Tokenizer, sentence: str, begins: str
+) -> None:
+    source = f"The ferry stops. {sentence}"
+    text, _ = extended("The ferry stops", source, tokenizer=tiny_tokenizer, max_chars=300)
+    assert begins in text
+
+
+def test_capitals_that_were_asked_for_cost_their_room(default: Summarizer) -> None:
+    """A capital may measure more: È is no letter of a short message, and a piece by itself."""
+    texts = [
+        "The museum in Turin will close for six weeks of repairs in May. è una bella città. L'arte "
+        "è viva. Visitors can see the scroll until then.",
+        "The insurer has sent two experts to the theatre. Pupils of the upper classes will look "
+        "after the hives. Every family gets a letter with the new timetable.",
+    ]
+    for text in texts:
+        for length in ({"preset": "sms"}, {"max_tokens": 28}, {"max_chars": 140}):
+            summary = default(text, **length, capitalization="title", keep_short=False)
+            assert summary.length <= summary.limit

@@ -191,7 +191,7 @@ def prepare(
         read,
         is_truncated,
         cleaned.removed,
-        None if chosen is None else _counts(chosen, min(len(cleaned.text), most_held)),
+        _counts(chosen, min(len(cleaned.text), most_held)),
         "" if chosen is None else chosen.main,
     )
 
@@ -229,7 +229,10 @@ def _normalized(passages: Passages) -> Passages | None:
     return replace(passages, text=text) if text else None
 
 
-def _counts(passages: Passages, of_chars: int) -> SourceSelection:
+def _counts(passages: Passages | None, of_chars: int) -> SourceSelection | None:
+    """How much of a text was chosen; ``None`` for all of it, though in another order."""
+    if passages is None or passages.n_sentences == passages.of_sentences:
+        return None
     return SourceSelection(
         passages.n_sentences, passages.of_sentences, len(passages.text), of_chars
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -61,7 +61,7 @@ def chat_router(service: Service) -> APIRouter:
         note(request, n_texts=1)
         (result,) = await service.run(request, text_works([text], options))
         summary = summary_or_problem(result, service)
-        reply = _reply(body, summary, service.summarizer.count_tokens(text))
+        reply = _reply(body, summary, text, service.summarizer.count_tokens)
         _check_stops(body, reply)
         if body.stream:
             has_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
@@ -148,9 +148,13 @@ def _source_of(body: ChatRequest) -> str:
     )
 
 
-def _reply(body: ChatRequest, summary: Summary, n_source_tokens: int) -> dict[str, Any]:
-    texts = [summary.text, *(other.text for other in summary.alternatives)]
-    n_tokens = len(summary.words) + sum(len(other.words) for other in summary.alternatives)
+def _reply(
+    body: ChatRequest, summary: Summary, source: str, count_tokens: Callable[[str], int]
+) -> dict[str, Any]:
+    every = [summary, *summary.alternatives]
+    texts = [one.text for one in every]
+    n_source_tokens = count_tokens(source)
+    n_tokens = sum(count_tokens(one.text) if one.added else len(one.words) for one in every)
     return {
         "id": f"chatcmpl-{uuid.uuid4().hex}",
         "object": "chat.completion",

@@ -2,7 +2,8 @@
 
 Owns `main_first`, and how minutes, incidents and questions with answers are told. A small model
 makes its summary of where a text begins, which in these is a greeting, a question or how it came
-about. Other text stays as it is. Talk (`sumfit.text.talk`), what somebody wants
+about. In other text the sentence that says most (`sumfit.text.salience`) is put first, where that
+is plain, and the rest stays as it is. Talk (`sumfit.text.talk`), what somebody wants
 (`sumfit.text.personal`), abstracts, forecasts and matches (`sumfit.text.leads`) have modules of
 their own; long texts are the matter of `sumfit.text.passages`.
 """
@@ -17,6 +18,7 @@ from sumfit.text.leading import Found, capital, ended, first, is_plain
 from sumfit.text.leads import news_behind_opening
 from sumfit.text.passages import Passages, TextForm, sentences_of
 from sumfit.text.personal import what_one_wants
+from sumfit.text.salience import salience
 from sumfit.text.talk import LABEL, NOTE, bare, heaviest, turns_of, what_talk_settles
 
 __all__ = ["main_first"]
@@ -143,6 +145,9 @@ _LONGEST_HEADING = 8  # words
 _FEWEST_QUESTIONS = 2
 _YES_NO = re.compile(r"(?:yes|no|yep|nope|sure|of course|unfortunately|sometimes)\b", re.IGNORECASE)
 _MOST_SENTENCES = 40
+_FEWEST_RANKED = 3
+_CLEAR = 0.03  # by which a sentence says more than the first one
+_CLEARER = 0.08  # of an article, which mostly begins with what it says
 
 
 def main_first(text: str, form: TextForm = "article", *, least: int = 0) -> Passages | None:
@@ -188,6 +193,8 @@ def main_first(text: str, form: TextForm = "article", *, least: int = 0) -> Pass
             found = _settled(sentences)
         if found is None:
             found = news_behind_opening(sentences)
+    if found is None and (salient := _salient_first(sentences, form)):
+        return salient
     read = sentences
     if found is not None:
         read = found.filled(sum(len(one.split()) for one in sentences), least)
@@ -196,6 +203,19 @@ def main_first(text: str, form: TextForm = "article", *, least: int = 0) -> Pass
     main = found.main if found else ""
     n_read = min(len(read), len(sentences))  # one may be parted in two
     return Passages(" ".join(map(ended, read)), n_read, len(sentences), main)
+
+
+def _salient_first(sentences: Sequence[str], form: TextForm) -> Passages | None:
+    """All of a text, but first the sentence that says most, if that is plain."""
+    if len(sentences) < _FEWEST_RANKED:
+        return None
+    scores = salience(sentences)
+    best = max(range(len(sentences)), key=scores.__getitem__)
+    if scores[best] - scores[0] < (_CLEARER if form == "article" else _CLEAR):
+        return None
+    order = [best, *(place for place in range(len(sentences)) if place != best)]
+    text = " ".join(ended(sentences[place]) for place in order)
+    return Passages(text, len(sentences), len(sentences))
 
 
 def _without_fields(text: str) -> tuple[str, bool]:

@@ -1,0 +1,95 @@
+"""Write the weights that tell which sentence of a short text holds its point.
+
+    python scripts/make_salience.py TEXTS.jsonl [--held 0.2]
+
+Each line of TEXTS has ``text`` and ``lines``, what editors would print of it in slots of several
+widths. Each sentence is worth the mean share of a line's content words that it has; ridge
+regression on `sumfit.text.salience.features_of`. With ``--held`` that share of the texts is kept
+back, and the weights are only measured: what the sentence chosen is worth, the first, and the best.
+Needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sumfit.cleaning import clean
+from sumfit.text.passages import sentences_of
+from sumfit.text.salience import WEIGHTS_FILE, features_of
+from sumfit.truth.reading import content_stems
+from sumfit.writing import write_whole
+
+LEAST_COUNT = 5
+"""Sentences that a word or pair must stand in."""
+
+SMALLEST = 0.003
+"""Weights nearer to 0 are left out, but for those of place, length and marks."""
+
+STRENGTH = 30.0
+"""Of the regression's penalty."""
+
+
+def worth(sentences: Sequence[str], lines: Sequence[str]) -> list[float]:
+    """Say what each sentence is worth: the mean share of a line's content words that it has."""
+    wanted = [stems for line in lines if (stems := content_stems(line))]
+    return [
+        float(np.mean([len(stems & content_stems(one)) / len(stems) for stems in wanted] or [0.0]))
+        for one in sentences
+    ]
+
+
+def learn(texts: Sequence[tuple[list[str], list[float]]]) -> dict[str, float]:
+    """Fit the weights."""
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import Ridge
+
+    features = [row for sentences, _ in texts for row in features_of(sentences)]
+    counts = Counter(name for row in features for name in row)
+    kept = [{n: v for n, v in row.items() if counts[n] >= LEAST_COUNT} for row in features]
+    values = np.concatenate([np.array(values) - np.mean(values) for _, values in texts])
+    vectorizer = DictVectorizer()
+    model = Ridge(alpha=STRENGTH).fit(vectorizer.fit_transform(kept), values)
+    names = vectorizer.get_feature_names_out()
+    found = zip(names, model.coef_.tolist(), strict=True)
+    return {n: round(w, 4) for n, w in found if abs(w) >= SMALLEST or n[1:2] != ":"}
+
+
+def main() -> None:
+    """Learn and write, or measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("--held", type=float, default=0.0)
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = [
+        json.loads(line) for line in options.texts.read_text(encoding="utf-8").splitlines()
+    ]
+    made = [(sentences_of(clean(row["text"]).text), row["lines"]) for row in rows]
+    texts = [(s, worth(s, lines)) for s, lines in made if len(s) > 2]
+    n_held = round(options.held * len(texts))
+    weights = learn(texts[n_held:])
+    sys.stdout.write(f"{len(texts) - n_held} texts, {len(weights)} weights\n")
+    if not n_held:
+        packed = json.dumps(weights, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        write_whole(WEIGHTS_FILE, lzma.compress(packed.encode(), preset=9))
+        return
+    chosen = []
+    for sentences, values in texts[:n_held]:
+        scores = [
+            sum(weights.get(n, 0.0) * v for n, v in f.items()) for f in features_of(sentences)
+        ]
+        chosen.append((values[int(np.argmax(scores))], values[0], max(values)))
+    mean = np.mean(chosen, axis=0)
+    sys.stdout.write("chosen {:.3f}, first {:.3f}, best {:.3f}\n".format(*mean))
+
+
+if __name__ == "__main__":
+    main()
