@@ -17,8 +17,8 @@ _VERBS = frozenset(
     complete compress compute configure connect consider consolidate constrain convert copy correct
     count cover create cut deactivate deal decode decouple decrease default defer define delay
     delete deny depend deprecate derive describe detach detect determine disable discard display
-    distinguish do document don't downgrade drop dump duplicate edit eliminate emit empty enable
-    encode enforce ensure escape exclude execute exit expand expect export expose extend extract
+    distinguish do document download don't downgrade drop dump duplicate edit eliminate emit empty
+    enable encode enforce ensure escape exclude execute exit expand expect export expose extend extract
     factor fail fall fetch fill filter find finish fix flag flatten flip flush fold follow forbid
     force format forward free gate generate get give group grow guard handle harden hide hold honor
     honour implement import improve include increase indent inform init initialise initialize inline

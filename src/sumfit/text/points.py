@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from sumfit.text.leading import Found, capital, ended, first, is_plain
 from sumfit.text.leads import news_behind_opening
+from sumfit.text.orders import order_of
 from sumfit.text.passages import Passages, TextForm, sentences_of
 from sumfit.text.personal import what_one_wants
 from sumfit.text.salience import salience
@@ -211,7 +212,10 @@ def _salient_first(sentences: Sequence[str], form: TextForm) -> Passages | None:
         return None
     scores = salience(sentences)
     best = max(range(len(sentences)), key=scores.__getitem__)
-    if scores[best] - scores[0] < (_CLEARER if form == "article" else _CLEAR):
+    is_article = form == "article"
+    if scores[best] - scores[0] < (_CLEARER if is_article else _CLEAR):
+        return None
+    if is_article and order_of(sentences[best]):  # what to do with it, no news of it
         return None
     order = [best, *(place for place in range(len(sentences)) if place != best)]
     text = " ".join(ended(sentences[place]) for place in order)
