@@ -18,21 +18,21 @@ _VERBS = frozenset(
     count cover create cut deactivate deal decode decouple decrease default defer define delay
     delete deny depend deprecate derive describe detach detect determine disable discard display
     distinguish do document download don't downgrade drop dump duplicate edit eliminate emit empty
-    enable encode enforce ensure escape exclude execute exit expand expect export expose extend extract
-    factor fail fall fetch fill filter find finish fix flag flatten flip flush fold follow forbid
-    force format forward free gate generate get give group grow guard handle harden hide hold honor
-    honour implement import improve include increase indent inform init initialise initialize inline
-    insert inspect install instrument integrate introduce invert invoke isolate join keep kill label
-    launch leave let lift limit link lint list load localize lock log look loosen lower make manage
-    map mark match measure memoize mention merge migrate mock modernize modify move mute name
-    narrow never normalise normalize notify omit only open optimise optimize order override pad
+    enable encode enforce ensure escape exclude execute exit expand expect export expose extend
+    extract factor fail fall fetch fill filter find finish fix flag flatten flip flush fold follow
+    forbid force format forward free gate generate get give group grow guard handle harden hide hold
+    honor honour implement import improve include increase indent inform init initialise initialize
+    inline insert inspect install instrument integrate introduce invert invoke isolate join keep
+    kill label launch leave let lift limit link lint list load localize lock log look loosen lower
+    make manage map mark match measure memoize mention merge migrate mock modernize modify move mute
+    name narrow never normalise normalize notify omit only open optimise optimize order override pad
     parse pass patch pause permit persist pick pin poll polish populate port postpone prefer prefix
     prepare prevent print prioritize process prohibit promote propagate protect provide prune pull
     purge push put queue quote raise read rearrange rebase rebuild recognize record recover redirect
     redo reduce refactor refine refresh refuse regenerate register reimplement reject relax release
-    reload relocate remember remove rename render reorder reorganize repair replace replicate
-    report require rerun reset reshape resize resolve respect restart restore restrict restructure
-    retire retry return reuse revert revise rework rewrite roll rotate round run sanitize save scale
+    reload relocate remember remove rename render reorder reorganize repair replace replicate report
+    require rerun reset reshape resize resolve respect restart restore restrict restructure retire
+    retry return reuse revert revise rework rewrite roll rotate round run sanitize save scale
     schedule scroll select send separate serialize serve set share shift shorten show shrink shut
     silence simplify skip sort specify speed split squash stabilize start stop store stream strip
     style support suppress swap switch sync synchronize take teach tell terminate test throttle
