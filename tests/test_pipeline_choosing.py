@@ -89,7 +89,7 @@ def test_what_the_source_does_not_support_loses(fit: Summarizer) -> None:
 
 def test_a_style_changes_what_is_told(fit: Summarizer, texts: list[str]) -> None:
     news = [fit(text, max_chars=60, style="news").text for text in texts]
-    titles = [fit(text, max_chars=60, style="title").text for text in texts]
-    assert news != titles
+    subjects = [fit(text, max_chars=60, style="commit").text for text in texts]
+    assert news != subjects
     with pytest.raises(ConfigError, match=r"style must be one of 'auto', 'news'.* was 'poem'"):
         fit(texts[0], max_chars=60, style="poem")

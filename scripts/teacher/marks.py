@@ -1,4 +1,4 @@
-"""Make marked candidates, for `recipes/dat-default-marks.toml`, from editors and teacher.
+"""Make marked candidates, for `recipes/dat-default-marks*.toml`, from editors and teacher.
 
 ``python marks.py MARKED PAIRS JUDGED... -o DATA``, with PAIRS of `pairs.py`. A teacher's verdict
 becomes one of seven grades from 0 to 1; texts whose candidates all have one grade teach nothing and

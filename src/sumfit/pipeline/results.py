@@ -78,7 +78,7 @@ class ResultMaker:
         """
         alternatives: tuple[Summary, ...] = ()
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
-        verdicts: list[tuple[Candidate, str, tuple[str, ...]]] = []
+        verdicts: list[tuple[Candidate, str, tuple[str, ...], Support]] = []
         for candidate in self._chosen(candidates):
             if verdicts and deadline.is_over_by(_LATE_S):
                 deadline.stop()
@@ -86,9 +86,9 @@ class ResultMaker:
             text, added = candidate.text, tuple[str, ...]()
             if extender is not None:
                 text, added = extender.extended(text)
-            verdicts.append((candidate, text, added))
-        for candidate, text, added in reversed(verdicts):
-            found, judged = candidate.hypothesis, self.judge(text)
+            verdicts.append((candidate, text, added, self.judge(text)))
+        for candidate, text, added, judged in reversed(verdicts):
+            found = candidate.hypothesis
             is_top = found.score >= top.score  # else a better one is known, whatever is proved
             summary = Summary(
                 text=request.compose(text),
