@@ -24,7 +24,7 @@ import numpy as np
 
 from sumfit.cleaning import clean
 from sumfit.text.passages import sentences_of
-from sumfit.text.salience import WEIGHTS_FILE, features_of
+from sumfit.text.salience import WEIGHTS_FILE, features_of, salience
 from sumfit.truth.reading import content_stems
 from sumfit.writing import write_whole
 
@@ -83,10 +83,8 @@ def main() -> None:
         return
     chosen = []
     for sentences, values in texts[:n_held]:
-        scores = [
-            sum(weights.get(n, 0.0) * v for n, v in f.items()) for f in features_of(sentences)
-        ]
-        chosen.append((values[int(np.argmax(scores))], values[0], max(values)))
+        best = int(np.argmax(salience(sentences, weights)))
+        chosen.append((values[best], values[0], max(values)))
     mean = np.mean(chosen, axis=0)
     sys.stdout.write("chosen {:.3f}, first {:.3f}, best {:.3f}\n".format(*mean))
 

@@ -53,7 +53,7 @@ _LINKS = frozenset(
     though while meanwhile moreover furthermore besides nevertheless which who too
     """.split()
 )
-_TITLES = frozenset("dr mr mrs ms prof sir st".split())
+_SMALL_WORDS = FUNCTION_WORDS - frozenset("dr mr mrs ms prof sir st".split())
 _SAYS_NOTHING = re.compile(
     r"(?:advertisement|sign up|subscribe|follow us|click|read more|share this|image|picture|"
     r"photo(?:graph)?s? (?:by|of)|this (?:article|story|page|text|letter)|we use cookies|cookies|"
@@ -235,7 +235,7 @@ def _continued(fact: str) -> str:
     words = fact.split(maxsplit=2)
     word = words[0]
     is_plain = word == word.capitalize() and word.isalpha() and is_ordinary(word.casefold())
-    is_small_word = word.casefold() in FUNCTION_WORDS - _TITLES
+    is_small_word = word.casefold() in _SMALL_WORDS
     is_named = len(words) > 1 and words[1][:1].isupper() and not is_small_word
     if not is_plain or word == "I" or is_named or (len(word) == 1 and not is_small_word):
         return fact

@@ -28,16 +28,17 @@ _LONGEST = 40  # words
 _ROOT = 5  # letters that tell a word
 
 
-def salience(sentences: Sequence[str]) -> list[float]:
+def salience(sentences: Sequence[str], weights: Mapping[str, float] | None = None) -> list[float]:
     """Score sentences of one text by how much of an editor's line each would give.
 
     Args:
         sentences: The sentences, in order.
+        weights: Others than those of the package.
 
     Returns:
         A score of each; about the share of the line's words that it has, above the mean.
     """
-    weights = _weights()
+    weights = _weights() if weights is None else weights
     return [
         sum(weights.get(name, 0.0) * value for name, value in features.items())
         for features in features_of(sentences)
