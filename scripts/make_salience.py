@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 
 from sumfit.cleaning import clean
-from sumfit.text.passages import sentences_of
+from sumfit.pipeline.source import short_form
+from sumfit.text.passages import TextForm
+from sumfit.text.points import parted
 from sumfit.text.salience import WEIGHTS_FILE, features_of, salience
 from sumfit.truth.reading import content_stems
 from sumfit.writing import write_whole
@@ -38,6 +40,18 @@ STRENGTH = 30.0
 """Of the regression's penalty."""
 
 
+Read = tuple[list[str], TextForm, list[float]]
+"""Sentences of a text, its form, and what each sentence is worth."""
+
+
+def read(row: dict[str, Any]) -> Read:
+    """Clean and part a text as it is read where it fits."""
+    cleaned = clean(row["text"])
+    form = short_form(cleaned)
+    sentences = parted(cleaned.text, form)
+    return sentences, form, worth(sentences, row["lines"])
+
+
 def worth(sentences: Sequence[str], lines: Sequence[str]) -> list[float]:
     """Say what each sentence is worth: the mean share of a line's content words that it has."""
     wanted = [stems for line in lines if (stems := content_stems(line))]
@@ -47,15 +61,15 @@ def worth(sentences: Sequence[str], lines: Sequence[str]) -> list[float]:
     ]
 
 
-def learn(texts: Sequence[tuple[list[str], list[float]]]) -> dict[str, float]:
+def learn(texts: Sequence[Read]) -> dict[str, float]:
     """Fit the weights."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import Ridge
 
-    features = [row for sentences, _ in texts for row in features_of(sentences)]
+    features = [row for sentences, form, _ in texts for row in features_of(sentences, form)]
     counts = Counter(name for row in features for name in row)
     kept = [{n: v for n, v in row.items() if counts[n] >= LEAST_COUNT} for row in features]
-    values = np.concatenate([np.array(values) - np.mean(values) for _, values in texts])
+    values = np.concatenate([np.array(values) - np.mean(values) for *_, values in texts])
     vectorizer = DictVectorizer()
     model = Ridge(alpha=STRENGTH).fit(vectorizer.fit_transform(kept), values)
     names = vectorizer.get_feature_names_out()
@@ -72,8 +86,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = [
         json.loads(line) for line in options.texts.read_text(encoding="utf-8").splitlines()
     ]
-    made = [(sentences_of(clean(row["text"]).text), row["lines"]) for row in rows]
-    texts = [(s, worth(s, lines)) for s, lines in made if len(s) > 2]
+    texts = [found for row in rows if len((found := read(row))[0]) > 2]
     n_held = round(options.held * len(texts))
     weights = learn(texts[n_held:])
     sys.stdout.write(f"{len(texts) - n_held} texts, {len(weights)} weights\n")
@@ -82,8 +95,8 @@ def main() -> None:
         write_whole(WEIGHTS_FILE, lzma.compress(packed.encode(), preset=9))
         return
     chosen = []
-    for sentences, values in texts[:n_held]:
-        best = int(np.argmax(salience(sentences, weights)))
+    for sentences, form, values in texts[:n_held]:
+        best = int(np.argmax(salience(sentences, form, weights)))
         chosen.append((values[best], values[0], max(values)))
     mean = np.mean(chosen, axis=0)
     sys.stdout.write("chosen {:.3f}, first {:.3f}, best {:.3f}\n".format(*mean))

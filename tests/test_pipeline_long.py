@@ -7,19 +7,18 @@ import pytest
 
 from sumfit import Options, Summarizer, Summary
 from sumfit.errors import ConfigError
-from sumfit.pipeline.preparing import least_read
 from tests.long_texts import DECISION, THREAD_END, thread, transcript
 
 WINDOW = 192
 
 
-def read_of(fit: Summarizer, text: str, least: int | None = 0, **options: Any) -> str:
+def read_of(fit: Summarizer, text: str, **options: Any) -> str:
     """What a model with the default model's window would read."""
     engine = fit._engine
     whole = engine.model.config
     engine.model.config = replace(whole, max_source=WINDOW)
     try:
-        return engine.preparer.source(text, Options(**options), least=least).read
+        return engine.preparer.source(text, Options(**options)).read
     finally:
         engine.model.config = whole
 
@@ -72,14 +71,13 @@ CHAT = (
 )
 
 
-def test_what_a_short_talk_settles_is_read(fit: Summarizer) -> None:
-    assert read_of(fit, CHAT) == "Close the old wiki server at the end of June."
-    summary = fit(CHAT, max_chars=60)
-    assert summary.source_selected is not None
-    assert summary.source_selected.n_sentences < summary.source_selected.of_sentences
-    assert summary.source_truncated
-    lead = fit(CHAT, max_chars=60, long="lead")
-    assert (lead.source_selected, lead.source_truncated) == (None, False)
+def test_what_a_short_talk_settles_is_read_first(fit: Summarizer) -> None:
+    chat = "Ina: hi all.\nTom: anyone there?\nIna: the meeting moves to Friday at 10.\nTom: ok"
+    settled = "The meeting moves to Friday at 10."
+    assert read_of(fit, chat) == f"{settled} hi all. anyone there? ok."
+    assert read_of(fit, chat, long="lead").startswith("hi all.")
+    summary = fit(chat, max_chars=40)
+    assert (summary.source_selected, summary.source_truncated) == (None, False)
 
 
 def test_a_short_talk_that_fits_is_returned_whole(fit: Summarizer) -> None:
@@ -98,22 +96,3 @@ def test_required_phrases_may_come_from_all_of_a_short_talk(fit: Summarizer) -> 
     summary = fit(CHAT, max_chars=80, required=["moved"])
     assert "moved" in summary.text
     assert summary.source_selected is None
-
-
-def test_more_of_a_complaint_is_read_where_the_limit_is_wide(fit: Summarizer) -> None:
-    fault = "The left drawer is broken. I would like a new drawer."
-    text = (
-        "I ordered a desk from your shop in May. The left drawer is broken. "
-        "The courier was friendly and on time. I would like a new drawer."
-    )
-    for length in (
-        {"max_chars": 60},
-        {"max_words": 9},
-        {"preset": "seo-title"},
-        {"max_chars": None},
-    ):
-        assert read_of(fit, text, least_read([length])) == fault
-    for wide in ({"max_chars": 200}, {"preset": "meta-description"}):
-        more = read_of(fit, text, least_read([{"max_chars": 60}, wide]))
-        assert more.startswith(f"{fault} I ordered a desk from your shop in May.")
-    assert read_of(fit, text, least_read([{"max_chars": 60}, {"min_words": 5}])) == text

@@ -292,10 +292,9 @@ class SummaryOptions:
         _INPUT,
         choices=("select", "lead"),
         details='Of a source that is longer than the model\'s window: ``"select"`` for the '
-        "sentences that say most, see `sumfit.text.passages`, and of a short talk, complaint, "
-        "review, incident or minutes for what it comes to, see `sumfit.text.points`; of other "
-        "short texts first the sentence that says most, where that is plain (not with "
-        'required phrases or a least length); ``"lead"`` for its beginning, as of text in the '
+        "sentences that say most, see `sumfit.text.passages`, and of a short text first the "
+        "sentence that says most, where that is plain, see `sumfit.text.points`; "
+        '``"lead"`` for the beginning, as of text in the '
         "Gigaword form.",
     )
     profile: str = option("natural", "Text form.", _INPUT, choices=("natural", "gigaword"))

@@ -131,6 +131,18 @@ def test_a_title_right_above_the_text_does_not_run_into_it() -> None:
     assert clean("Place: Leeds\nThe choir sings on Friday at eight in the town hall.").removed == ()
 
 
+def test_lines_that_were_not_wrapped_are_parted() -> None:
+    notes = "Roof: three offers so far\nFees rise to 90 a year\nTwo new members\nLift is broken"
+    assert clean(notes).text == notes.replace("\n", ".\n")
+    wrapped = (
+        "The club met at the house of the\nMayor and talked of the roof, the\nfees and of "
+        "what is to be done in\nMay with the lift, which is broken"
+    )
+    assert clean(wrapped).text == wrapped
+    poem = "the rain\non the Roof\nof the barn\nand the Hay"
+    assert clean(poem).text == poem
+
+
 def test_short_lines_above_a_list_are_lines_of_their_own() -> None:
     text = "Works council, 6 May\nPresent: 7 members\n1. The canteen\n2. A party"
     assert clean(text).text == "Works council, 6 May.\nPresent: 7 members.\nThe canteen.\nA party"

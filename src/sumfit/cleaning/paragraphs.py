@@ -1,4 +1,4 @@
-"""Paragraphs and headings that end without a mark.
+"""Paragraphs, headings and lines that end without a mark.
 
 Owns where one ends.
 """
@@ -9,31 +9,35 @@ import re
 from itertools import pairwise
 
 from sumfit.cleaning.blocks import as_sentence, joined
+from sumfit.text.function_words import FUNCTION_WORDS
 
 __all__ = ["clean_paragraphs"]
 
 _GAP = re.compile(r"\n[ \t\r]*\n\s*")
 _OPEN_END = re.compile(r"[\w\"'”’)\]]\Z")
 _NEW_START = re.compile(r"[\"'“‘(\[]?(?:[A-Z]|\d)")
-_LONGEST_TITLE = 9  # words
-_WRAPPED = 0.75  # of the line below, that a line is long at least if it was only wrapped
+_WRAPPED = 0.75  # of the longest line, that a line is long at least if it was only wrapped
+_NARROWEST = 60  # characters to which running text is wrapped
+_MOST_GOING_ON = 0.25  # share of lines that begin with a small letter, of lines that stand alone
+_PAIR = 2  # a title and a line below it
+_LABEL = 12  # characters at the end of a line, of which the next one may be the content
 
 
 def clean_paragraphs(text: str, *, sure: bool = False) -> str:
-    """End a paragraph without a mark with a full stop, where a new one starts a sentence.
+    """End a paragraph or line without a mark with a full stop, where a new one starts a sentence.
 
     Args:
         text: The text.
         sure: No difference.
 
     Returns:
-        The text; unchanged if every paragraph ends by itself.
+        The text; unchanged if every paragraph and line ends by itself.
     """
     if "\n" not in text:
         return text
-    text = _with_title_ended(text)
-    blocks = _GAP.split(text.strip())
-    if not any(
+    given = _GAP.split(text.strip())
+    blocks = [_with_lines_ended(block) for block in given]
+    if blocks == given and not any(
         _OPEN_END.search(block[-1:]) and _NEW_START.match(below)
         for block, below in pairwise(blocks)
     ):
@@ -41,14 +45,24 @@ def clean_paragraphs(text: str, *, sure: bool = False) -> str:
     return joined(blocks)
 
 
-def _with_title_ended(text: str) -> str:
-    """End a first line that is a title: no mark ends it, and the next word had had room in it."""
-    title, _, rest = text.partition("\n")
-    below = rest.partition("\n")[0]
-    title = title.rstrip()
-    if not (_OPEN_END.search(title) and _NEW_START.match(below)) or ":" in title[-12:]:
-        return text
-    is_wrapped = len(title) + len(below.partition(" ")[0]) >= _WRAPPED * len(below)
-    if is_wrapped or len(title.split()) > _LONGEST_TITLE:
-        return text
-    return f"{as_sentence(title)}\n{rest}"
+def _with_lines_ended(block: str) -> str:
+    """End lines of a block that were not wrapped: the next word had had room in them."""
+    lines = [line.rstrip() for line in block.split("\n")]
+    if len(lines) == 1:
+        return block
+    n_going_on = sum(line.lstrip()[:1].islower() for line in lines)
+    if n_going_on > _MOST_GOING_ON * len(lines):
+        return block
+    is_pair = len(lines) == _PAIR  # which does not show where lines are wrapped
+    width = _WRAPPED * (len(lines[1]) if is_pair else max(_NARROWEST, *map(len, lines)))
+    for place, (line, below) in enumerate(pairwise(lines)):
+        has_room = len(line) + len(below.partition(" ")[0]) < width
+        if has_room and _NEW_START.match(below) and _OPEN_END.search(line) and _may_end(line):
+            lines[place] = as_sentence(line)
+    return "\n".join(lines)
+
+
+def _may_end(line: str) -> bool:
+    """Whether a line may be all that is said: a heading, an item, a note."""
+    last = line.rpartition(" ")[2].lower()
+    return last not in FUNCTION_WORDS and ":" not in line[-_LABEL:]

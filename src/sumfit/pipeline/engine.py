@@ -150,7 +150,6 @@ class Engine:
             prediction.memory,
             options.required,
             style_of(options, length),
-            source.main,
         )
         search = GraphSearch(
             dag=dag,

@@ -8,7 +8,7 @@ how a text is cleaned and cut (`sumfit.pipeline.source`), nor what a length keyw
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +23,6 @@ from sumfit.errors import (
     given,
 )
 from sumfit.length import LengthRequest, get_preset, resolve_budget
-from sumfit.length.presets import PRESETS
 from sumfit.length.units import Encoder
 from sumfit.length.units.chars import UNIT as CHARS
 from sumfit.pipeline.constraints_for_text import keeps_phrases
@@ -39,13 +38,11 @@ from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.truth.names import is_ordinary
 
-__all__ = ["Preparer", "least_read", "reading_check", "style_of"]
+__all__ = ["Preparer", "reading_check", "style_of"]
 
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
 _HELD_PER_S = 400_000  # characters of a long text that are looked at, for a second of time limit
 _LEAST_HELD = 20_000
-_ONE_SENTENCE = 100  # characters of a limit that one sentence fills
-_CHARS_PER_WORD = 8  # of a wider limit, for each word that is read at least
 
 
 class Preparer:
@@ -77,8 +74,7 @@ class Preparer:
         try:
             if reading.is_cancelled:
                 reading.check("the text waited")
-            least = least_read(job.lengths)
-            source, late = self._source_in_time(job.text, options, check, least)
+            source, late = self._source_in_time(job.text, options, check)
         except SumfitError as error:
             return [Request(number, Text(None), error=error) for _ in job.lengths]
         refusal = late or self._refusal(source, options)
@@ -128,17 +124,13 @@ class Preparer:
         except SumfitError as error:  # a unit of the caller's that fails
             request.error = error
 
-    def source(
-        self, text: object, options: Options, check: Check | None = None, *, least: int | None = 0
-    ) -> Source:
+    def source(self, text: object, options: Options, check: Check | None = None) -> Source:
         """Normalise and encode a text.
 
         Args:
             text: What the caller gave.
             options: For the profile.
             check: Called between pieces of work, to give up.
-            least: Words that are read at least where of a short text only what it comes to is read;
-                ``None`` to read all of it.
 
         Returns:
             The text, ready.
@@ -150,7 +142,6 @@ class Preparer:
             max_source=self._model.most_read,
             clean=partial(self._clean, options=options),
             long=options.long,
-            least_read=None if options.required else least,
             most_held=_most_held(options.time_limit_s),
             check=check,
         )
@@ -225,11 +216,11 @@ class Preparer:
         )
 
     def _source_in_time(
-        self, text: object, options: Options, check: Check, least: int | None
+        self, text: object, options: Options, check: Check
     ) -> tuple[Source, TimeLimitError | None]:
         """A text, ready; if the time runs out and a cut will do, its beginning, and the error."""
         try:
-            return self.source(text, options, check, least=least), None
+            return self.source(text, options, check), None
         except TimeLimitError as error:
             if options.on_infeasible != "cut" or not isinstance(text, str):
                 raise
@@ -298,34 +289,6 @@ class _EncoderInTime:
             ids += part
             self._check()
         return ids
-
-
-def least_read(lengths: Iterable[Mapping[str, object]]) -> int | None:
-    """How many words of a short text have to be read for its limits.
-
-    Args:
-        lengths: Length keywords without lists, of each limit.
-
-    Returns:
-        About as many as the widest limit has room for, as far as that is plain; ``None`` for all,
-        where a summary has a least length, for which a part may be too little.
-    """
-    return None if any(map(_asks_least, lengths)) else max(map(_words_in, lengths), default=0)
-
-
-def _asks_least(length: Mapping[str, object]) -> bool:
-    return any(
-        name.startswith(("min_", "exact_")) and value is not None for name, value in length.items()
-    )
-
-
-def _words_in(length: Mapping[str, object]) -> int:
-    limit, preset = length.get("max_chars"), length.get("preset")
-    if limit is None and isinstance(preset, str) and preset in PRESETS:
-        limit = PRESETS[preset].limit
-    if isinstance(limit, int) and limit > _ONE_SENTENCE:
-        return limit // _CHARS_PER_WORD
-    return 0
 
 
 def reading_check(deadline: Deadline) -> Check:

@@ -23,7 +23,7 @@ from sumfit.text.language import language_of
 from sumfit.text.passages import Passages, TextForm, select
 from sumfit.text.points import main_first
 
-__all__ = ["MOST_HELD", "Cleaner", "Source", "prepare"]
+__all__ = ["MOST_HELD", "Cleaner", "Source", "prepare", "short_form"]
 
 MOST_HELD = 200_000
 """Characters at which a text is long: its head has all that matters by then."""
@@ -61,7 +61,6 @@ class Source:
         cleaned: What was taken out of the text or put right, see `sumfit.cleaning.Cleaned`.
         selected: How much of the text ``read`` is, where its sentences were chosen; ``None``
             where it is the beginning, or all.
-        main: What of a short text a summary should draw on; empty where that is open.
         lengths: What was measured already, by unit and limit.
     """
 
@@ -75,7 +74,6 @@ class Source:
     is_truncated: bool
     cleaned: tuple[str, ...] = ()
     selected: SourceSelection | None = None
-    main: str = ""
     lengths: dict[tuple[Unit, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     _whole: list[str] = field(default_factory=list, repr=False, compare=False)
@@ -125,7 +123,6 @@ def prepare(
     max_source: int,
     clean: Cleaner | None = None,
     long: str = "lead",
-    least_read: int | None = 0,
     most_held: int = MOST_HELD,
     check: Check | None = None,
 ) -> Source:
@@ -141,9 +138,7 @@ def prepare(
         max_source: Most pieces that the model reads.
         clean: Takes out what is not content; nothing if not given.
         long: What is read of a text that is too long: ``"lead"`` for its beginning, or
-            ``"select"`` for the sentences that say most.
-        least_read: With ``"select"``, of some short texts too only what they come to is read, and
-            of it this many words at least; ``None`` for all of a short text.
+            ``"select"`` for the sentences that say most, which are read first of a short text.
         most_held: Characters of the head of a long text.
         check: Called between pieces of work, to give up.
 
@@ -173,8 +168,8 @@ def prepare(
     if long == "select" and profile == "natural":
         if is_truncated:
             chosen = _selected(cleaned, tokenizer, max_source, most_held)
-        elif least_read is not None:
-            chosen = _main_first(cleaned, least_read)
+        else:
+            chosen = _main_first(cleaned)
     if chosen is not None:
         read, ids = chosen.text, tokenizer.encode(chosen.text)[:max_source]
         is_truncated = is_truncated or chosen.n_sentences < chosen.of_sentences
@@ -192,7 +187,6 @@ def prepare(
         is_truncated,
         cleaned.removed,
         _counts(chosen, min(len(cleaned.text), most_held)),
-        "" if chosen is None else chosen.main,
     )
 
 
@@ -215,12 +209,9 @@ def _selected(
     return _normalized(found)
 
 
-def _main_first(cleaned: Cleaned, least: int) -> Passages | None:
-    """What a text that fits comes to, if that is not all of it in its order."""
-    form = _text_form(cleaned)
-    if form == "article" and "openers" in cleaned.removed:
-        form = "thread"  # a message begins with a greeting
-    found = main_first(cleaned.text, form, least=least)
+def _main_first(cleaned: Cleaned) -> Passages | None:
+    """A text that fits, if it is not read as it is."""
+    found = main_first(cleaned.text, short_form(cleaned))
     return None if found is None else _normalized(found)
 
 
@@ -236,6 +227,19 @@ def _counts(passages: Passages | None, of_chars: int) -> SourceSelection | None:
     return SourceSelection(
         passages.n_sentences, passages.of_sentences, len(passages.text), of_chars
     )
+
+
+def short_form(cleaned: Cleaned) -> TextForm:
+    """Tell what a text that fits is: talk, a thread (also one message, with a greeting), or other.
+
+    Args:
+        cleaned: The text.
+
+    Returns:
+        Its form.
+    """
+    form = _text_form(cleaned)
+    return "thread" if form == "article" and "openers" in cleaned.removed else form
 
 
 def _text_form(cleaned: Cleaned) -> TextForm:

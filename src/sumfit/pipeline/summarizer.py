@@ -23,7 +23,6 @@ from sumfit.pipeline.inspection import Inspection
 from sumfit.pipeline.job import Job, check_each, check_texts, has_length, jobs_of, raise_errors
 from sumfit.pipeline.options import Options, check_on_error, split_keywords
 from sumfit.pipeline.pictures import Pictures, inspection_of
-from sumfit.pipeline.preparing import least_read
 from sumfit.pipeline.stream import grouped, ordered_map
 from sumfit.processors import checked_workers
 from sumfit.runtime import Backend, ModelConfig, ModelDirectory, default_model_path, load_backend
@@ -337,7 +336,7 @@ class Summarizer:
         """
         length, options = split_keywords(keywords)
         preparer = self._engine.preparer
-        source = preparer.source(text, options, least=least_read([length]))
+        source = preparer.source(text, options)
         asked = preparer.length(length, source) if length else None
         return self.backend.graphs([preparer.graph_request(source, asked, options)])[0]
 

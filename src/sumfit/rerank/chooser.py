@@ -26,7 +26,6 @@ from sumfit.text import Tokenizer
 from sumfit.text.surface import Surface
 from sumfit.truth import joints_of
 from sumfit.truth.joints import Joints
-from sumfit.truth.reading import content_stems
 
 __all__ = ["Chooser", "ListPlan", "Ranked", "TextRead", "keeps_order", "n_competing"]
 
@@ -91,7 +90,6 @@ class TextRead:
         memory: What the encoder made of it, for a scorer; ``None`` if there is none.
         vouched: Phrases that the caller asks for.
         style: The style that the model was told; ``""`` for none.
-        main: What of the source a summary should draw on; ``""`` where that is open.
         noted: What a chooser has made of hypotheses so far, by their words.
     """
 
@@ -102,7 +100,6 @@ class TextRead:
     memory: npt.NDArray[np.float32] | None = None
     vouched: tuple[str, ...] = ()
     style: str = ""
-    main: str = ""
     noted: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     @cached_property
@@ -114,11 +111,6 @@ class TextRead:
     def joints(self) -> Joints:
         """Looks at the commas of texts about this source."""
         return joints_of(self.source)
-
-    @cached_property
-    def main_words(self) -> frozenset[str]:
-        """Stems of the content words of `main`."""
-        return content_stems(self.main)
 
     @cached_property
     def word_ids(self) -> npt.NDArray[np.int64]:

@@ -17,7 +17,6 @@ from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
 from sumfit.runtime.scorer import Scorer
 from sumfit.text.orders import order_of
 from sumfit.truth import rank_by_support
-from sumfit.truth.reading import content_stems
 
 __all__ = ["ChoiceWeights", "ScorerChooser"]
 
@@ -41,8 +40,6 @@ class ChoiceWeights:
         no_order: What a commit subject costs that does not begin with an order, "fix" or a verb
             of the source.
         order: What it costs in other styles to begin with an order that the source lacks ("Fix").
-        missed: What it costs to have none of the words of what the source comes to, where that is
-            known (`TextRead.main`); a part of that for a part of them.
     """
 
     graph: float = 0.3
@@ -53,7 +50,6 @@ class ChoiceWeights:
     torn: float = 6.0
     no_order: float = 3.0
     order: float = 2.0
-    missed: float = 5.0
 
 
 class ScorerChooser(Chooser):
@@ -143,19 +139,12 @@ class ScorerChooser(Chooser):
             total = own + weights.graph * one.log_prob + weights.length * len(string)
             total -= 0.0 if text.surface.has_labels(string) else weights.label
             total -= weights.torn * text.joints.n_torn(string)
-            total -= weights.missed * _missed_share(string, text)
             if text.style == "commit":
                 total -= 0.0 if _orders(string, text) else weights.no_order
             else:
                 total -= weights.heading * text.joints.is_label(string)
                 total -= weights.order * _orders_anew(string, text)
             text.noted[one.words] = total
-
-
-def _missed_share(string: str, text: TextRead) -> float:
-    """Share of the words of what the source comes to that a candidate does not have."""
-    wanted = text.main_words
-    return len(wanted - content_stems(string)) / len(wanted) if wanted else 0.0
 
 
 def _orders(subject: str, text: TextRead) -> bool:

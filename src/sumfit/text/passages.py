@@ -131,13 +131,11 @@ class Passages:
             and then, behind an empty line, those before it.
         n_sentences: How many they are.
         of_sentences: How many the text has, or the part of it that was looked at.
-        main: Of a short text, what of them a summary should draw on; empty where that is open.
     """
 
     text: str
     n_sentences: int
     of_sentences: int
-    main: str = ""
 
 
 def sentences_of(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sumfit.text.function_words import FUNCTION_WORDS
+from sumfit.text.passages import TextForm
 
 __all__ = ["WEIGHTS_FILE", "features_of", "salience"]
 
@@ -28,11 +29,16 @@ _LONGEST = 40  # words
 _ROOT = 5  # letters that tell a word
 
 
-def salience(sentences: Sequence[str], weights: Mapping[str, float] | None = None) -> list[float]:
+def salience(
+    sentences: Sequence[str],
+    form: TextForm = "article",
+    weights: Mapping[str, float] | None = None,
+) -> list[float]:
     """Score sentences of one text by how much of an editor's line each would give.
 
     Args:
         sentences: The sentences, in order.
+        form: Talk, a thread, or anything else.
         weights: Others than those of the package.
 
     Returns:
@@ -41,7 +47,7 @@ def salience(sentences: Sequence[str], weights: Mapping[str, float] | None = Non
     weights = _weights() if weights is None else weights
     return [
         sum(weights.get(name, 0.0) * value for name, value in features.items())
-        for features in features_of(sentences)
+        for features in features_of(sentences, form)
     ]
 
 
@@ -51,14 +57,16 @@ def _weights() -> Mapping[str, float]:
     return found
 
 
-def features_of(sentences: Sequence[str]) -> list[dict[str, float]]:
+def features_of(sentences: Sequence[str], form: TextForm = "article") -> list[dict[str, float]]:
     """Return what the score is made of, by name, for each sentence.
 
     Args:
         sentences: The sentences of one text, in order.
+        form: Talk, a thread, or anything else.
 
     Returns:
-        Words and pairs of them, place, length, marks, and what is shared with the others.
+        Words and pairs of them; place, length, marks, and what is shared with the others, which
+        count for each form by itself too.
     """
     roots = [_roots(sentence) for sentence in sentences]
     seen = Counter(root for own in roots for root in own)
@@ -69,9 +77,7 @@ def features_of(sentences: Sequence[str]) -> list[dict[str, float]]:
         n_words, share = min(len(words), _LONGEST) / 10, place / max(1, last)
         shared = sum(seen[root] - 1 for root in roots[place]) / max(1, len(roots[place]))
         titled = len(roots[place] & roots[0]) / max(1, len(roots[place])) if place else 0.0
-        features = dict.fromkeys((f"w:{word}" for word in words), 1.0)
-        features |= dict.fromkeys((f"b:{a}_{b}" for a, b in pairwise(words)), 1.0)
-        features |= {
+        features = {
             "first": place == 0,
             "second": place == 1,
             "last": place == last,
@@ -89,8 +95,11 @@ def features_of(sentences: Sequence[str]) -> list[dict[str, float]]:
             "capitals": sum(word.isupper() and len(word) > 2 for word in sentence.split()) / 3,
             "shared": shared,
             "titled": titled,
-            f"s:{words[0] if words else ''}": 1.0,
         }
+        features |= {f"{form} {name}": value for name, value in features.items()}
+        features |= dict.fromkeys((f"w:{word}" for word in words), 1.0)
+        features |= dict.fromkeys((f"b:{a}_{b}" for a, b in pairwise(words)), 1.0)
+        features[f"s:{words[0] if words else ''}"] = 1.0
         found.append({name: float(value) for name, value in features.items() if value})
     return found
 
