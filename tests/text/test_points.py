@@ -79,6 +79,11 @@ def test_section_labels_and_versions_above_them_are_left_out() -> None:
     assert read(text) == "Printing in colour. Fixed. Crash on start."
 
 
+def test_a_version_above_the_text_does_not_get_between_its_sentences() -> None:
+    text = "4.8.\nMinor things.\nThe pool is closed from Monday because the roof leaks.\nBye."
+    assert read(text) == "The pool is closed from Monday because the roof leaks. Minor things. Bye."
+
+
 def test_how_to_repeat_a_fault_is_not_read() -> None:
     text = (
         "Describe the bug.\nTables lose their width.\nTo reproduce.\nPaste a table.\n"

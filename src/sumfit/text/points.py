@@ -87,7 +87,8 @@ def main_first(text: str, form: TextForm = "article") -> Passages | None:
     if not (best or is_ticket or len(kept) < len(given)):
         return None
     main = _POINT.sub("", kept[best])
-    read = [main[:1].upper() + main[1:], *kept[:best], *kept[best + 1 :]]
+    above = kept[_VERSION.fullmatch(kept[0]) is not None : best]  # no heading in the middle
+    read = [main[:1].upper() + main[1:], *above, *kept[best + 1 :]]
     return Passages(" ".join(map(_ended, read)), len(read), len(given))
 
 
