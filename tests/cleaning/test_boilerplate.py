@@ -22,6 +22,10 @@ FACT = "The old bridge will close on Monday."
         f"Share this article\n{FACT}",
         f"{FACT}\nWe use cookies to make this site better. Accept all cookies",
         f"{FACT}\nSign up for our free newsletter\n© 2026 The Paper",
+        f"{FACT}\n\nThis reverts commit 9f04be1.\n\nRefs: SHOP-12\nChange-Id: I4f\nCc: Ann Lee",
+        f"{FACT}\n\nThis reverts commit 9f04be1, reversing\nchanges made to 1234567.",
+        f"{FACT}\n\nFixes #12\nRefs: the plan of May\nFixes: #14",
+        f"{FACT}\n\n(cherry picked from commit 9f04be1a2b3c)",
         f'{FACT}\nSigned-off-by: Ann Lee <ann@example.org>\nFixes: 1a2b3c4 ("bridge")',
     ],
 )
@@ -41,6 +45,9 @@ def test_what_stands_around_a_text_goes(text: str) -> None:
         "Related work is rare.\nWe add to it.",
         "The photo: a bridge.",
         "Fixes: a leak in the roof\nIt was wet.",
+        "It rained.\n\nDrop-in: Mondays at five",
+        "It rained.\nThis reverts commit 9f04be1, which broke the roof.",
+        "The issue: 12 roofs\nIt was wet.",
         "The site uses cookies, and that is all.",
     ],
 )
@@ -52,6 +59,20 @@ def test_sentences_that_look_alike_stay(text: str) -> None:
     ("text", "right"),
     [
         ("Book at https://www.example.org/a?b=c.", "Book at example.org."),
+        ("Put it there at https://x.org/a by 15 April.", "Put it there by 15 April."),
+        ("Sign up at www.x.org/b or write to c@y.org.", "Sign up or write to c@y.org."),
+        ("Register on www.x.org/b or write to c@y.org.", "Register or write to c@y.org."),
+        ("The form is out, see https://x.org/f.", "The form is out."),
+        ("Buy tickets here: https://x.org/t?a=b before May.", "Buy tickets before May."),
+        ("The page at https://x.org/a is down.", "The page is down."),
+        ("Go to https://x.org/a and register.", "Go to x.org and register."),
+        ("The minutes are at https://x.org/a.", "The minutes are at x.org."),
+        ("Book rooms at https://x.org/ now.", "Book rooms at x.org now."),
+        ("We moved from https://x.org/a to https://y.org/b.", "We moved from x.org to y.org."),
+        ("We vote at https://x.org/a or www.y.org/b today.", "We vote at x.org or y.org today."),
+        ("Write to us via https://x.org/a or by phone.", "Write to us via x.org or by phone."),
+        ("More information at https://x.org/a.", "More information at x.org."),
+        ("See https://x.org/f for details.", "See x.org for details."),
         ("Deal done (https://example.org/x). It rained.", "Deal done. It rained."),
         ("Deal done. https://example.org/x", "Deal done."),
         ("Deal done\nhttps://example.org/x\nIt rained", "Deal done.\nIt rained"),
@@ -66,7 +87,14 @@ def test_of_a_link_its_host_stays_at_most(text: str, right: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["https://example.org/a/b", "ann@example.org wrote", "a.b.c", "//x"]
+    "text",
+    [
+        "Book rooms at example.org now.",
+        "https://example.org/a/b",
+        "ann@example.org wrote",
+        "a.b.c",
+        "//x",
+    ],
 )
 def test_a_text_of_links_alone_stays(text: str) -> None:
     assert clean(text).text is text

@@ -49,6 +49,23 @@ from sumfit.cleaning import clean
             "The roof leaks.\nHow bad is it?",
         ),
         (
+            "00:00 Intro\n00:41 What you need\n02:15 Sanding the frame\n05:30 Thanks to our "
+            "sponsor Lamps & Co\n12:00 Outro",
+            "What you need.\nSanding the frame",
+        ),
+        (
+            "**Q: You've kept bees for years. What changed?**\n\n**Amparo Ruhl:** Because of mites "
+            "we lost half.\n\n**Q: And now?**\n\n**Amparo Ruhl:** We breed **our own** queens.",
+            "You've kept bees for years. What changed?\nBecause of mites we lost half.\nAnd now?\n"
+            "We breed our own queens.",
+        ),
+        ("**Q: Why move?**\n**A:** The rent doubled.", "Why move?\nThe rent doubled."),
+        (
+            "WEBVTT\n\n00:00:01.000 --> 00:00:04.000\nOkay, uh, I think we're all here.\n\n"
+            "00:00:04.000 --> 00:00:08.000\nUm, so the, uh, budget is, erm, cut, um, by half.",
+            "So the budget is cut, by half.",
+        ),
+        (
             "[Music]\nSPEAKER 1: Welcome back to us.\nSPEAKER 2: (laughs) Glad to be here.",
             "Welcome back to us.\nGlad to be here.",
         ),
@@ -70,6 +87,7 @@ def test_time_stamps_and_speakers_are_not_content(transcript: str, text: str) ->
         "Breaking: it rained all day.",
         "net: mend the helper\nfs: close the file",
         "10:30 is the time",
+        "Um, so I think the roof leaks.",
     ],
 )
 def test_what_is_no_transcript_stays(text: str) -> None:
@@ -83,6 +101,19 @@ def test_names_in_small_letters_are_left_out_of_a_stamped_chat() -> None:
     assert clean(chat).text == "why is the site down?\ni moved the database"
     log = "10:02:01 sshd: session opened\n10:02:03 cron: job started"
     assert "sshd: session opened" in clean(log).text
+
+
+def test_chapters_that_say_nothing_stay_if_there_are_no_others() -> None:
+    assert clean("00:00 Intro\n12:00 Outro").text == "Intro.\nOutro"
+
+
+def test_words_like_fillers_stay() -> None:
+    said = (
+        "Ann: Uh-huh, the Umbrella um... leaks.\nBo: Uh. Yes, and the drum.\nAnn: It is, um, old."
+    )
+    assert clean(said).text == "Uh-huh, the Umbrella leaks.\nYes, and the drum.\nIt is old."
+    german = "Ann: Wir treffen uns um zehn, ja.\nBo: Um zehn ist gut.\nAnn: Dann bis um zehn."
+    assert clean(german).text == german.replace("Ann: ", "").replace("Bo: ", "")
 
 
 def test_a_name_after_an_hour_is_no_half_of_the_day() -> None:

@@ -64,6 +64,11 @@ def test_code_is_no_wiki_markup(text: str) -> None:
         ('[quote="Ann"]Is it [quote]mine[/quote] sold?[/quote]\nYes, [i]today[/i].', "Yes, today."),
         ("[quote]Bread since 1952.[/quote]", "Bread since 1952."),
         ("[quote] Bread since [b]1952[/b].", "[quote] Bread since 1952."),
+        (
+            "[B]Bread[/B] [img]https://x.org/a.png[/img][size=5]in [color=red]May[/color][/size]",
+            "Bread in May",
+        ),
+        ("Bread[code]x = 1[/code][s] on Monday[/s] today.", "Bread today."),
         ('{{< figure src="a.png" >}}\nBread since 1952.', "Bread since 1952."),
         ('[gallery ids="1,2"] Bread since 1952.', "Bread since 1952."),
     ],
@@ -71,6 +76,18 @@ def test_code_is_no_wiki_markup(text: str) -> None:
 def test_shortcodes_are_not_content(page: str, text: str) -> None:
     assert clean(page).text == text
     assert clean(page).removed == ("shortcodes",)
+
+
+def test_items_of_a_forum_are_sentences() -> None:
+    page = "Bring these: [list]\n[*]A lamp\n[*][i]Old[/i] boots\n[/list]Be early."
+    assert clean(page).text == "Bring these:\nA lamp.\nOld boots.\nBe early."
+    chain = "[quote=Ann]Where? [code]x[/code][/quote]Go to [url]https://x.org/a/b[/url] first."
+    assert clean(chain).text == "Go to x.org first."
+
+
+@pytest.mark.parametrize("text", ["[b] is a key", "Press [b] or [i].", "[*] marks a star"])
+def test_keys_in_brackets_are_no_forum_code(text: str) -> None:
+    assert clean(text).text is text
 
 
 @pytest.mark.parametrize(

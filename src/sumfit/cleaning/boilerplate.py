@@ -73,12 +73,26 @@ _COOKIES = (
 )
 _SIGNATURES = (
     r"sent from my .{2,40}|get outlook for .{2,30}",
-    r"(?:signed-off|reviewed|acked|tested|co-authored|reported|suggested)-by: .{1,200}",
-    r"(?:change-id|reviewed-on): .{1,200}",
+    r"(?:signed-off|reviewed|acked|tested|co-authored|reported|suggested|approved|helped|co-developed)"
+    r"-by: .{1,200}",
+    r"(?:change-id|reviewed-on|cr-commit-position|commit-queue|auto-submit|cq-depend): .{1,200}",
+    r"(?:refs?|references|bugs?|issues?|closes|fixes|resolves|see-also|jira|ticket|task|related)"
+    r" ?[:=] ?(?=\S{0,60}[\d#])[\w#:/.-]{1,60}(?:, ?[\w#:/.-]{1,60}){0,8}",
+    r"(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?) #\d{1,9}(?:,? (?:and )?#\d{1,9}){0,8}\.?",
+    r"\(cherry picked from commit [0-9a-f]{6,64}\)",
     r"(?:cc|link|closes|fixes|bug|issue|refs?) ?: (?:#\d+|https?://\S+|[\w.-]+@\S+|<\S+>)",
     r"(?:cc|fixes) ?: (?:.{0,60}<[^<>]{1,80}@[^<>]{1,80}>|[0-9a-f]{7,40}\b.{0,160})",
 )
 _LINE = re.compile("|".join((*_CREDITS, *_CALLS, *_MENUS, *_COOKIES, *_SIGNATURES)), re.IGNORECASE)
+_TRAILER = re.compile(
+    r"(?:Refs?|Bug|Issue|Closes|Fixes|Resolves|C[Cc]|"
+    r"[A-Z][a-z]{1,20}(?:-[A-Za-z]{1,20}){1,4}): \S.{0,200}"
+)
+_SURE_TRAILER = re.compile(r"(?:Refs?|Change-Id|[A-Z][a-z-]{1,30}-[Bb]y): ")
+_REVERTS = re.compile(
+    r"(?m)^[ \t]{0,8}This reverts commit [0-9a-f]{6,64}"
+    r"(?:,? reversing\s{1,4}changes made to [0-9a-f]{6,64})?\.?[ \t]{0,8}$\n?"
+)
 _LONGEST_LINE = 700
 _TAIL = re.compile(
     r"(?<=[.!?…\"”’\])])[ \t\n]+(?:\(?(?:Read|See|Learn|Find out) more\b[^.!?\n]{0,80}|"
@@ -103,9 +117,9 @@ def clean_boilerplate(text: str, *, sure: bool = False) -> str:
     """
     found = text
     if "\n" in text:
-        lines = text.split("\n")
-        kept = [line for line in lines if not _is_boilerplate(line.strip())]
-        if len(kept) < len(lines):
+        lines = _REVERTS.sub("", text).split("\n")
+        kept = [line for line in _without_trailers(lines) if not _is_boilerplate(line.strip())]
+        if len(kept) <= text.count("\n"):
             found = "\n".join(kept).strip()
     head, tail = found[:-_TAIL_CHARS], found[-_TAIL_CHARS:]
     found = head + _ELISION.sub("", _TAIL.sub("", tail))
@@ -120,3 +134,15 @@ def _is_boilerplate(line: str) -> bool:
     ):  # "image: scale by two" is no credit
         return False
     return _LINE.fullmatch(line) is not None
+
+
+def _without_trailers(lines: list[str]) -> list[str]:
+    """A commit message without its last paragraph, if that is all trailers ("Refs: the shop")."""
+    n_full = next((n for n in range(len(lines), 0, -1) if lines[n - 1].strip()), 0)
+    lines = lines[:n_full]
+    n_last = next((n for n, line in enumerate(reversed(lines)) if not line.strip()), 0)
+    above, last = lines[: len(lines) - n_last], lines[len(lines) - n_last :]
+    if not any(map(_SURE_TRAILER.match, last)):
+        return lines
+    is_all = all(_TRAILER.fullmatch(line) or _is_boilerplate(line) for line in last)
+    return above if is_all else lines

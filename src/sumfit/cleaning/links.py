@@ -21,6 +21,30 @@ _IN_BRACKETS = re.compile(
 _REFERENCE_LINE = re.compile(
     r"(?m)^[ \t]*\[\d{1,3}\][ \t]*:?[ \t]*(?:https?://|www\.)\S+[ \t]*$\n?"
 )
+_PLACED = re.compile(  # what can go with an address, and the word before it
+    r"(?:(?P<word>[\w'’]{1,40}),?[ \t]{1,4})(?P<place>(?:online )?(?:at|on|via|under|from)"
+    r"|(?:right )?here:|(?:see|see also))[ \t]{1,4}\Z",
+    re.IGNORECASE,
+)
+_NEEDS_PLACE = frozenset(  # words that say nothing without a place behind them
+    """
+    am is are was were be been being go goes going went gone look looks looking looked live lives
+    lived stay stays click clicked tap log logs logged based hosted located found available
+    depends depend relies rely focus focused built arrive arrives work works runs run come comes
+    came start starts started taken copied downloaded bought derived and or but the a an of in to
+    for with more only also not this that it
+    information info details
+    """.split()
+)
+_ALONE_BEFORE = re.compile(r"[ \t]{1,4}(?:or|and|by|before|until)\b")
+_MORE_LINKS = re.compile(
+    r"[ \t]{0,4}(?:,|or|and|to|,[ ]and|,[ ]or)[ \t]{1,4}"
+    r"(?:\w+://|www\.|(?:at|by|via|on|in|from|through|over)\b)",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"[ \t]|[.,;!?)]?(?:\s|\Z)")
+_STARTS_SENTENCE = re.compile(r"[.!?…:\n][\"”’)]?[ \t\n]")
+_SEEN = 200  # characters before an address
 _CLOSERS = ".,;:!?'’)]}*_"
 
 
@@ -28,8 +52,9 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     """Shorten web addresses to their host, or leave them out where no sentence needs them.
 
     An address goes that stands in brackets, on a line of its own, or behind the end of a
-    sentence; elsewhere its host stays: "Book at https://www.example.org/x?y=1." becomes
-    "Book at example.org."
+    sentence; and one with a path whose sentence can do without it, with the "at" or "via" before
+    it: "Book rooms at https://example.org/x?y=1 by May." becomes "Book rooms by May.". Elsewhere
+    its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org."
 
     Args:
         text: The text.
@@ -53,10 +78,42 @@ def clean_links(text: str, *, sure: bool = False) -> str:
         ends = place >= end or after == "\n" or is_apart
         if is_apart and ends:
             continue
+        placed = _placed(parts[-1], found[place : place + _SEEN]) if _has_path(address) else None
+        if placed is not None:
+            parts[-1] = placed
+            continue
         host = _HOST.match(address)
         parts.append(host.group(1) if host else "")
     found = ("".join(parts) + found[place:]).strip()
     return found if has_words(found) and not is_only_links(text) else text
+
+
+def _has_path(address: str) -> bool:
+    """Whether an address is more than a host, which alone would be another address."""
+    host = _HOST.match(address)
+    return host is not None and len(address[host.end() :].strip("/")) > 0
+
+
+def _placed(before: str, after: str) -> str | None:
+    """What stands before an address, without its preposition; ``None`` if both are needed."""
+    seen = before[-_SEEN:]
+    found = _PLACED.search(seen)
+    if found is None or not _GOES_ON.match(after) or _MORE_LINKS.match(after):
+        return None
+    if found.group("word").lower() in _NEEDS_PLACE:
+        return None
+    place = found.group("place").lower()
+    if place.startswith("see") and not _ends_sentence(after):
+        return None
+    start = [mark.end() for mark in _STARTS_SENTENCE.finditer(seen, 0, found.start("place"))]
+    words = seen[start[-1] if start else 0 : found.start("place")].split()
+    if len(words) < 2 and not (_ALONE_BEFORE.match(after) and not place.startswith("see")):
+        return None
+    return before[: len(before) - len(seen) + found.end("word")]
+
+
+def _ends_sentence(after: str) -> bool:
+    return not after.strip() or after[0] in ".!?;)\n"
 
 
 def is_only_links(text: str) -> bool:

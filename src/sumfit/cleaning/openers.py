@@ -90,6 +90,9 @@ _CHAT = re.compile(
     r"hi|hey|um|uh|mm-hmm|all good)\b(?:,? (?:oh|hello|hi|we can|i can|we do|i do|sure|yes|thanks|"
     r"thank you|all|everyone|friends|guys|folks|there|let['’]s (?:start|begin|go)|it is)\b){0,3}"
     r"|this is [^:]{3,60}\b(?:calling|speaking)\b.{0,60}"
+    r"|(?:(?:okay|ok|so|well|right|alright|all right),? )?(?:i (?:think|guess|believe) )?"
+    r"(?:that['’]s everyone|(?:we(?:['’]re| are)|every(?:one|body)(?:['’]s| is)) (?:all |now )?"
+    r"(?:here|in|on|ready|set|complete|present|recording))(?: now| today)?"
     r"|let['’]s (?:give|wait)\b.{0,60}|(?:okay|ok),? (?:i think )?we(?:['’]re| are) live"
     r"|(?:sorry|so),? i was on mute|no worries|nice to (?:see|meet|be)\b.{0,40})?",
     re.IGNORECASE,

@@ -17,6 +17,8 @@ from sumfit.cleaning.diff import clean_diff
 from sumfit.cleaning.emoji import clean_emoji
 from sumfit.cleaning.front_matter import clean_front_matter
 from sumfit.cleaning.html import clean_entities, clean_html, clean_page
+from sumfit.cleaning.hyphens import clean_hyphens
+from sumfit.cleaning.latex import clean_latex
 from sumfit.cleaning.links import clean_links
 from sumfit.cleaning.lists import clean_lists
 from sumfit.cleaning.mail import clean_mail
@@ -43,10 +45,12 @@ class _Step(Protocol):
 
 _STEPS: tuple[tuple[str, _Step], ...] = (
     ("front-matter", clean_front_matter),
+    ("hyphens", clean_hyphens),  # while lines are as they were
     ("mail", clean_mail),
     ("diff", clean_diff),
     ("trace", clean_trace),
     ("html", clean_page),
+    ("latex", clean_latex),
     ("wiki", clean_wiki),
     ("shortcodes", clean_shortcodes),
     ("transcript", clean_transcript),
@@ -61,6 +65,7 @@ _STEPS: tuple[tuple[str, _Step], ...] = (
     ("capitals", clean_capitals),
     ("paragraphs", clean_paragraphs),
 )
+_BY_WORDS = ("hyphens", "capitals")  # these ask which words are known
 _FORMS = ("html", "markdown", "wiki", "mail", "transcript", "diff", "trace")
 INPUT_KINDS = ("auto", "plain", *_FORMS)
 """What a text can be said to be."""
@@ -77,12 +82,13 @@ class Cleaned:
         text: The text; the very same string if there was nothing to clean.
         kind: What it was: ``"plain"``, or the first of ``"mail"``, ``"diff"``, ``"trace"``,
             ``"html"``, ``"wiki"``, ``"transcript"``, ``"markdown"`` that was found.
-        removed: What was taken out or put right, in this order: ``"front-matter"``, ``"mail"``
-            (headers, quoted mail, signatures), ``"diff"``, ``"trace"``, ``"html"``, ``"wiki"``,
-            ``"shortcodes"``, ``"entities"``, ``"transcript"`` (time stamps, speakers),
-            ``"markdown"``, ``"lists"``, ``"boilerplate"``, ``"openers"`` (greetings, headings
-            such as "Update"), ``"links"``, ``"emoji-codes"``, ``"capitals"``, ``"paragraphs"``
-            (that ended without a mark).
+        removed: What was taken out or put right, in this order: ``"front-matter"``,
+            ``"hyphens"`` (words parted at line ends), ``"mail"`` (headers, quoted mail,
+            signatures), ``"diff"``, ``"trace"``, ``"html"``, ``"latex"``, ``"wiki"``,
+            ``"shortcodes"`` (BBCode too), ``"transcript"`` (time stamps, speakers, "um"),
+            ``"markdown"``, ``"entities"``, ``"lists"``, ``"boilerplate"``,
+            ``"openers"`` (greetings, headings such as "Update"), ``"links"``,
+            ``"emoji-codes"``, ``"capitals"``, ``"paragraphs"`` (that ended without a mark).
     """
 
     text: str
@@ -123,7 +129,8 @@ def clean(
             ``"plain"`` for none of these, so that only links, capitals, character references
             and lines around the text are looked at.
         known: Whether a word in small letters is a known one, to tell names in text that has
-            capitals everywhere; without it only listed names are told.
+            capitals everywhere, and words that were parted at line ends; without it only listed
+            names are told, and no words joined.
         check: Called between kinds of cleaning of a long text, to give up.
 
     Returns:
@@ -140,8 +147,7 @@ def clean(
         if name not in _FORMS or kind in ("auto", name)
     ]
     steps = [
-        (name, partial(clean_capitals, known=known) if name == "capitals" else step)
-        for name, step in steps
+        (name, partial(step, known=known) if name in _BY_WORDS else step) for name, step in steps
     ]
     expected: Sequence[float] = ()
     if len(text) > _MOST_PROBED:

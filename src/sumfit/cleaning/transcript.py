@@ -81,6 +81,28 @@ _NOTICE = re.compile(  # of a messenger, in the place of what somebody says
     r"changed their phone number.{0,60}|turned (?:on|off) disappearing messages.{0,100})",
     re.IGNORECASE,
 )
+_BY_THE_WAY = re.compile(  # of a video: lines that say nothing of what is in it
+    r"(?:intro(?:duction)?|outro|(?:end )?credits|end(?:ing)? screen|(?:our |my )?sponsors?|"
+    r"ad(?: break)?|"
+    r"(?:thanks|thank you|shout-?out) to (?:our|my|the|today['’]s|this)\b.{0,20}\bsponsors?\b"
+    r".{0,60}|"
+    r"(?:a )?(?:quick )?(?:word|message) from (?:our|my|the|today['’]s) sponsors?\b.{0,60}|"
+    r"sponsor(?:ed)?(?: (?:message|segment|spot|read|by))\b.{0,60}|"
+    r"(?:video )?(?:chapters|time[ -]?stamps|time[ -]?codes))[.:!]?",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"(?P<before>,?[ ])?"
+    r"(?:\b(?:[Uu]h+|[Uu]h?m+|[Ee]rm+)\b(?![-'’\w])(?P<after>[,.…–—]{0,3})[ ]?)+(?P<next>[a-z])?"
+)
+_LIGHT = frozenset(
+    """
+    a an the of to in on for with and but is are was were we i you they it that our my your
+    """.split()
+)
+_ENGLISH = re.compile(  # in German and Portuguese "um" is a word
+    r"\b(?:the|and|you|yes|for|of|with|that|it|we|is|i)\b", re.IGNORECASE
+)
 _LEAST_SHARE = 0.4  # of the lines
 _FEWEST_WORDS = 3  # behind a label, on the average
 _NAMED = 2
@@ -90,9 +112,9 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     """Take what is said out of a transcript; other text stays as it is.
 
     Time stamps at the start of lines, speaker labels, cue numbers, directions such as
-    ``[applause]`` and a messenger's own notices ("<Media omitted>") are left out, and the small
-    talk at the beginning; every line or turn is a sentence of its own. Turns within one line
-    ("A: Hello. B: Hi.") stay.
+    ``[applause]``, a messenger's own notices ("<Media omitted>"), chapters such as "Intro" and the
+    fillers "uh" and "um" are left out, and the small talk at the beginning; every line or turn is
+    a sentence of its own. Turns within one line ("A: Hello. B: Hi.") stay.
 
     Args:
         text: The text.
@@ -139,8 +161,39 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         else:
             blocks.append(said)
         is_new = False
-    found = without_small_talk(joined(blocks))
+    if is_stamped and not has_cues:
+        blocks = [block for block in blocks if not _BY_THE_WAY.fullmatch(block)] or blocks
+    blocks = [_without_half_bold(block) for block in blocks]
+    found = without_small_talk(_without_fillers(joined(blocks)))
     return found if has_words(found) else text
+
+
+def _without_half_bold(said: str) -> str:
+    """What stands in bold with its label ("**Q: Why?**"), without the mark that is left."""
+    is_half = said.endswith("**") and said.count("**") % 2
+    return said.removesuffix("**") if is_half else said
+
+
+def _without_fillers(text: str) -> str:
+    """What is said without "uh", "um" and "erm", and the commas around them."""
+    if not _ENGLISH.search(text):
+        return text
+    return _FILLER.sub(_instead_of, text)
+
+
+def _instead_of(filler: re.Match[str]) -> str:
+    """What stands in the place of a filler, with the letter that follows it."""
+    text, start = filler.string, filler.start()
+    following, after = filler.group("next") or "", filler.group("after")
+    words = text[max(start - 12, 0) : start].split()
+    is_on_new_line = not words or text[start - 1] == "\n"
+    if is_on_new_line or words[-1][-1] in ".!?…":
+        is_capital = filler.group().lstrip(" ,")[0].isupper()
+        return ("" if is_on_new_line else " ") + (following.upper() if is_capital else following)
+    if after == ".":
+        return f". {following}"
+    has_comma = "," in (filler.group("before") or "") or "," in after
+    return (", " if has_comma and words[-1].lower() not in _LIGHT else " ") + following
 
 
 def _handles(lines: list[str], fewest: int, *, is_stamped: bool) -> frozenset[str]:
@@ -173,7 +226,7 @@ def _labels(lines: list[str], *, is_stamped: bool, sure: bool) -> frozenset[str]
     )
     if n_lines < _LEAST_SHARE * len(lines):
         return frozenset()
-    if n_words < _FEWEST_WORDS * n_lines and not is_stamped:
+    if n_words < _FEWEST_WORDS * n_lines and not (is_stamped or {"Q", "A"} <= usable):
         return frozenset()
     is_repeated = any(counts[name] > 1 for name in usable) and len(usable) > 1
     are_names = len(usable) >= _NAMED and all(

@@ -1,0 +1,236 @@
+r"""LaTeX as plain text: ``\emph{x}`` becomes x, ``$3 \times n$`` becomes 3 × n.
+
+Owns what counts as LaTeX and what is said of a formula. A formula alone in other text (``$5``,
+``$k$-means``) is no LaTeX, nor is a text about LaTeX.
+
+One pass over the marks, without nesting: pylatexenc reads more of the language, but gives up on a
+few hundred open braces, warns on the terminal, and writes ``<cit.>`` where a reference stood. The
+names of most symbols are those of HTML, which the standard library has.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from html.entities import html5
+
+from sumfit.cleaning.blocks import has_words
+
+__all__ = ["clean_latex"]
+
+_TEXT_NAMES = (
+    "emph|textbf|textit|texttt|textsc|textsf|textrm|textsl|underline|cite[a-z]{0,8}|[a-zA-Z]?ref|"
+    "autoref|eqref|label|footnote|(?:sub){0,2}section|chapter|paragraph|title|caption|begin|"
+    "documentclass|usepackage|url|href|includegraphics"
+)
+_TEXT_COMMAND = re.compile(rf"\\(?:{_TEXT_NAMES})\*?(?:\[[^\[\]\n]{{0,200}}\])?\{{")
+_COMMAND = re.compile(r"\\[a-zA-Z]{2,30}")
+_CODE_SPAN = re.compile(r"(?<!`)`(?!`)[^`\n]+`(?!`)")
+_ABOUT = re.compile(r"\b(?:La|Xe|Lua|pdf)?TeX\b|\blatex\b", re.IGNORECASE)
+_STARTS = re.compile(r"\s*\\(?:begin|documentclass|title|(?:sub)*section\*?)\b")
+_FEWEST_COMMANDS = 2
+
+_HIDDEN = (
+    "equation|align|gather|multline|eqnarray|displaymath|figure|table|tabular|array|verbatim|"
+    "lstlisting|tikzpicture|thebibliography|comment|algorithm|algorithmic|math"
+)
+_ENVIRONMENT_EDGE = re.compile(rf"\\(begin|end)\{{({_HIDDEN})\*?\}}")
+_COMMENT = re.compile(r"(?m)^[ \t]*%.*$\n?")
+_PLACE = (
+    r"(?:Sections?|Sec\.|Secs\.|§|\\S|Figures?|Figs?\.|Tables?|Tab\.|Equations?|Eqs?\.|Theorems?|"
+    r"Lemmas?|Appendix|Chapters?|Algorithms?)?[ ~]{0,2}"
+    r"\(?\\(?:[a-zA-Z]?ref|autoref|eqref|cite[a-z]{0,8})\*?(?:\[[^\[\]\n]{0,200}\]){0,2}\{[^{}\n]{0,400}\}"
+)
+_BY = r"(?:(?:see|in|cf\.|from|of|by)[ ~\n])"
+_POINTED = re.compile(  # "see Section~\ref{x}", "(see Figure~\ref{x})"
+    rf"[ ~\n]{{0,2}}\({_BY}?{_PLACE}\)?\)|(?:(?<=\()|[ ~\n]){_BY}?{_PLACE}"
+)
+_DROPPED = re.compile(
+    r"[ \t~]?\\(?:[a-zA-Z]?ref|autoref|eqref|cite[a-z]{0,8}|label|footnote|footnotemark|index|"
+    r"includegraphics|bibliography|bibliographystyle|usepackage|documentclass|vspace|hspace|input|"
+    r"include|author|date|thanks|pagestyle|thispagestyle|newcommand|setcounter|setlength|affil|"
+    r"keywords|centering|maketitle|noindent|newpage|clearpage|bigskip|medskip|smallskip|item(?=\[))"
+    r"\*?(?![a-zA-Z])(?:\[[^\[\]\n]{0,200}\]|\{[^{}]{0,2000}\}){0,3}"
+)
+_HEADING = re.compile(r"\\(?:(?:sub){0,2}section|chapter|title|paragraph)\*?\{([^{}]{0,300})\}")
+_CITED = re.compile(r"\\citet\*?\{([A-Za-z])([a-z]{2,20})[:_-]?\d{2,4}[a-z]{0,20}\}")  # by a name
+_ROOT = re.compile(r"\\sqrt[ ]?\{([^{}]{0,60})\}")
+_LIMITS = re.compile(r"([∑∏∫⋃⋂])(?:[ ]?[_^][ ]?(?:\{[^{}]{0,60}\}|[^\s{}]))+")
+_CALLED = re.compile(r"(?<=[A-Za-z]) (?=[(\[])")
+_LINK = re.compile(r"\\href\{[^{}\n]{0,500}\}(?=\{)")
+_EDGE = re.compile(
+    r"[ ]?\\(?:begin|end)\{[a-zA-Z*]{1,30}\}(?:\[[^\[\]\n]{0,100}\]|\{[^{}\n]{0,100}\})*"
+)
+_DISPLAY = re.compile(r"\$\$[^$]{0,4000}\$\$|\\\[[^$\\]{0,400}(?:\\(?!\])[^$\\]{0,400}){0,60}\\\]")
+_FORMULA = re.compile(
+    r"(?<!\\)\$(?=[^\s$])([^$\n]{0,400}(?:\n[^$\n]{1,400}){0,3})(?<![\s\\])\$(?!\d)"
+    r"|\\\(([^$()\n]{0,200}(?:\([^$()\n]{0,200}\)[^$()\n]{0,200}){0,20})\\\)"
+)
+_ACCENT = re.compile(r"\\([\"'`^~=.]|[uvHcdbkr](?=\{|[ ]))[ ]?(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
+_MARKS = {
+    '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304",
+    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323",
+    "b": "\u0331", "k": "\u0328", "r": "\u030a",
+}  # fmt: skip
+_LETTERS = {
+    "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
+    "AA": "Å", "l": "ł", "L": "Ł", "ldots": "…", "dots": "…", "textendash": "–", "textemdash": "—",
+    "LaTeX": "LaTeX", "TeX": "TeX", "S": "§", "pounds": "£", "euro": "€", "item": "\n- ",
+    "par": "\n\n", "newline": "\n", "quad": " ", "qquad": " ", "copyright": "©",
+}  # fmt: skip
+_SYMBOLS = {
+    **_LETTERS, "cdot": "·", "infty": "∞", "neq": "≠", "exists": "∃", "to": "→", "gets": "←",
+    "implies": "⇒", "iff": "⇔", "emptyset": "∅", "varnothing": "∅", "ldots": "…", "cdots": "…",
+    "varepsilon": "ε", "epsilon": "ε", "varphi": "φ", "phi": "φ", "vartheta": "θ", "ll": "≪",
+    "gg": "≫", "langle": "⟨", "rangle": "⟩", "mid": "|", "vert": "|", "lvert": "|", "rvert": "|",
+    "setminus": "∖", "circ": "°", "degree": "°", "prime": "′", "sim": "~", "dagger": "†",
+    "longrightarrow": "→", "mapsto": "↦", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈",
+    "rceil": "⌉", "colon": ":", "ast": "*", "star": "⋆", "hbar": "ℏ", "sqrt": "√", "bmod": "mod",
+    "pmod": "mod", "leqslant": "≤", "geqslant": "≥", "lesssim": "≲", "gtrsim": "≳", "land": "∧",
+    "lor": "∨", "neg": "¬", "top": "⊤", "bot": "⊥", "partial": "∂",
+}  # fmt: skip
+_SPACED = frozenset("×≈≤≥≠<>=∼~±→←⇒⇔∈∉⊂⊆∪∩≪≫≡∝≲≳+↦")
+_FUNCTIONS = frozenset(
+    "log ln exp sin cos tan max min sup inf lim det dim ker arg gcd mod Pr poly polylog argmax "
+    "argmin rank".split()
+)
+_OPERATOR = re.compile(r"[ ]*([×≈≤≥≠<>=±→←⇒⇔∈∉⊂⊆∪∩≪≫≡∝≲≳↦])[ ]*")
+_WRAPPERS = re.compile(
+    r"\\(?:math[a-z]{1,6}|text[a-z]{0,6}|operatorname\*?|left|right|big[lr]?|Big[lr]?|bigg[lr]?|"
+    r"boldsymbol|bm|mbox|limits|displaystyle|overline|underline|hat|tilde|bar|vec|widetilde|widehat)"
+    r"(?![a-zA-Z])\.?"
+)
+_FRACTION = re.compile(r"\\[dt]?frac[ ]?(?:\{([^{}]{0,60})\}[ ]?\{([^{}]{0,60})\}|(\d)(\d))")
+_RAISED = re.compile(r"\^[ ]?(?:\{([^{}]{0,60})\}|(\\[a-zA-Z]{1,20}|[^\s{}\\]))")
+_LOWERED = re.compile(r"_[ ]?(?:\{([^{}]{0,60})\}|(\\[a-zA-Z]{1,20}|[^\s{}\\]))")
+_UP = str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ")
+_DOWN = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+_MATHS_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})[ ]?")
+_OTHER_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})\*?(?:\[[^\[\]\n]{0,100}\])?[ \t]?")
+_THIN = re.compile(r"\\[,;:!>/ ]")
+_ESCAPED = re.compile(r"\\([%$&#_{}])")
+_KEPT = {mark: chr(0xFDE0 + number) for number, mark in enumerate("%$&#_{}")}
+_UNKEPT = {ord(code): mark for mark, code in _KEPT.items()}
+_HOLE = re.compile(r"[ ]?\([ ,;]?\)|[ ]?\[[ ]?\]|[ ](?=[.,;:!?)\n])|(?<=\()[ ]|,(?=[ ]?[.;])")
+_BLANKS = re.compile(r"[ \t]+")
+_LONGEST_FORMULA = 60  # characters that a formula may take in a sentence
+
+
+def clean_latex(text: str, *, sure: bool = False) -> str:
+    """Take the text out of LaTeX; other text stays as it is.
+
+    Marks go, and what they hold stays; references, footnotes, figures, tables and displayed
+    formulas are left out. A short formula is said in plain characters, a longer one left out.
+
+    Args:
+        text: The text.
+        sure: It is LaTeX.
+
+    Returns:
+        The text; unchanged if it is no LaTeX or nothing would be left.
+    """
+    if "\\" not in text or not (sure or _is_latex(text)):
+        return text
+    found = _COMMENT.sub("", _BLANKS.sub(" ", text)).replace("\\\\", "\n")
+    found = _without_hidden(found)
+    found = _ACCENT.sub(_accented, found)
+    found = _DISPLAY.sub(" ", found)
+    found = _FORMULA.sub(lambda formula: _kept(_said(formula.group(1) or formula.group(2))), found)
+    found = _CITED.sub(lambda key: key.group(1).upper() + key.group(2), found)
+    found = _THIN.sub(" ", found)
+    found = _DROPPED.sub("", _POINTED.sub("", _HEADING.sub(r"\n\n\1\n\n", found)))
+    found = _EDGE.sub("", _LINK.sub("", found))
+    found = _ESCAPED.sub(lambda mark: _KEPT[mark.group(1)], found)
+    found = _OTHER_COMMAND.sub(lambda command: _LETTERS.get(command.group(1), ""), found)
+    found = found.replace("~", " ").replace("---", "—").replace("--", "–")
+    found = found.replace("``", "“").replace("''", "”").translate({123: None, 125: None})
+    found = _HOLE.sub("", _BLANKS.sub(" ", found)).translate(_UNKEPT).strip()
+    return found if has_words(found) else text
+
+
+def _is_latex(text: str) -> bool:
+    """Whether a text surely is: several commands, one of them around words."""
+    shown = _CODE_SPAN.sub("", text)
+    if not _TEXT_COMMAND.search(shown):
+        return False
+    n_commands = sum(
+        1 for _, _ in zip(range(_FEWEST_COMMANDS), _COMMAND.finditer(shown), strict=False)
+    )
+    if n_commands < _FEWEST_COMMANDS:
+        return False
+    return _STARTS.match(shown) is not None or not _ABOUT.search(shown)
+
+
+def _without_hidden(text: str) -> str:
+    """A text without the environments that hold no sentences."""
+    edges = list(_ENVIRONMENT_EDGE.finditer(text))
+    n_ends = {edge.group(2): 0 for edge in edges}
+    for edge in edges:
+        n_ends[edge.group(2)] += edge.group(1) == "end"
+    kept, place, opened = [], 0, ""
+    for edge in edges:
+        name = edge.group(2)
+        if edge.group(1) == "end":
+            n_ends[name] -= 1
+            if name == opened:
+                opened, place = "", edge.end()
+        elif not opened and n_ends[name] > 0:
+            kept.append(text[place : edge.start()])
+            opened = name
+    return "".join(kept) + text[place:]
+
+
+def _accented(accent: re.Match[str]) -> str:
+    letter = accent.group(2) or accent.group(3)
+    return unicodedata.normalize("NFC", letter + _MARKS[accent.group(1)])
+
+
+def _kept(formula: str) -> str:
+    """A formula whose marks mean nothing to what follows."""
+    return "".join(_KEPT.get(mark, "\ufdd6" if mark == "~" else mark) for mark in formula)
+
+
+def _said(formula: str) -> str:
+    """A formula in plain characters; empty if a sentence cannot hold it."""
+    found = _THIN.sub(" ", " ".join(formula.split()))
+    found = _ESCAPED.sub(lambda mark: _KEPT[mark.group(1)], found)
+    found = _FRACTION.sub(_fraction, _ROOT.sub(_root, _WRAPPERS.sub("", found)))
+    found = _MATHS_COMMAND.sub(_symbol, found.replace("\\\\", " "))
+    found = _LIMITS.sub(r"\1 ", found)
+    found = _LOWERED.sub(lambda index: _script(index, _DOWN, "_"), found)
+    found = _RAISED.sub(lambda power: _script(power, _UP, "^"), found)
+    found = _OPERATOR.sub(r" \1 ", found).translate({123: None, 125: None, 92: None})
+    found = " ".join(found.replace("'", "′").split()).translate(_UNKEPT)
+    is_plain = len(found) <= _LONGEST_FORMULA
+    return _CALLED.sub("", found) if is_plain else ""
+
+
+def _symbol(command: re.Match[str]) -> str:
+    name = command.group(1)
+    if name in _FUNCTIONS:
+        return f" {name} "
+    symbol = _SYMBOLS.get(name) or html5.get(f"{name};", name)
+    return f" {symbol} " if symbol in _SPACED else symbol
+
+
+def _fraction(found: re.Match[str]) -> str:
+    above, below = (part for part in found.groups() if part is not None)
+    return "/".join(part if part.isalnum() else f"({part})" for part in (above, below))
+
+
+def _root(found: re.Match[str]) -> str:
+    content = found.group(1)
+    return f"√{content}" if content.isalnum() else f"√({content})"
+
+
+def _script(found: re.Match[str], table: dict[int, int], mark: str) -> str:
+    """A power or index: in small characters where there are such."""
+    content = (found.group(1) if found.group(1) is not None else found.group(2)).strip()
+    if content in ("°", "′", ""):
+        return content
+    small = content.translate(table)
+    if content and all(old != new for old, new in zip(content, small, strict=True)):
+        return small
+    if content in ("th", "st", "nd", "rd"):
+        return content
+    return f"{mark}{content}" if content.isalnum() else f"{mark}({content})"

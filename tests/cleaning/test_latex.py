@@ -1,0 +1,72 @@
+r"""LaTeX, as abstracts are pasted."""
+
+import pytest
+
+from sumfit.cleaning import clean
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (
+            "\\begin{abstract}\nWe \\emph{sort} $3 \\times n$ boards~\\cite{knuth73} -- fast.\n"
+            "\\end{abstract}",
+            "We sort 3 × n boards – fast.",
+        ),
+        (
+            r"A threshold at $\lambda \approx 4.27$ is \textbf{sharp} (see Section~\ref{sec:x}).",
+            "A threshold at λ ≈ 4.27 is sharp.",
+        ),
+        (
+            r"The ``\emph{cut}'' costs \$5 or 50\% of $O(n^2 \log n)$, says Erd\H{o}s.",
+            "The “cut” costs $5 or 50% of O(n² log n), says Erdős.",
+        ),
+        (
+            r"We \emph{bound} $\mathcal{O}(n^{k+1})$ and $a<b$ by $\frac{a}{b}$, $x_1$, $10^{-3}$.",
+            "We bound O(n^(k+1)) and a < b by a/b, x₁, 10⁻³.",
+        ),
+        (
+            "We \\emph{show} it.\n\\begin{equation}\nE = mc^2\n\\end{equation}\nIt "
+            "holds\\footnote{No}.",
+            "We show it.\n\nIt holds.",
+        ),
+        (
+            "\\section{Plan}\nWe move:\n\\begin{itemize}\n\\item Desks\n\\item Lamps\n"
+            "\\end{itemize}",
+            "Plan.\nWe move:\nDesks.\nLamps",
+        ),
+        (
+            r"\citet{knuth73} \emph{proved} $2^{O(\sqrt{n})}$ and $\Pr[X] \to 0$~\citep[p.~3]{a}.",
+            "Knuth proved 2^(O(√n)) and Pr[X] → 0.",
+        ),
+    ],
+)
+def test_the_text_is_taken_out_of_latex(latex: str, text: str) -> None:
+    found = clean(latex)
+    assert found.text == text
+    assert found.removed[0] == "latex"
+
+
+def test_a_formula_too_long_for_a_sentence_is_left_out() -> None:
+    latex = rf"We \emph{{bound}} the sum ${'x + ' * 30}y$ by \textbf{{one}}."
+    assert clean(latex).text == "We bound the sum by one."
+
+
+def test_a_sum_is_said_without_its_limits() -> None:
+    latex = r"We \emph{bound} $\sum_{i=1}^{n} x_i \le n$ by \textbf{one}."
+    assert clean(latex).text == "We bound ∑ x_i ≤ n by one."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs between $5 and $6.",
+        r"We study $k$-means with $\epsilon$ and $\delta$.",
+        r"In LaTeX, \emph{x} is emphasis and \textbf{x} is bold.",
+        r"Type `\emph{x}` or `\textbf{x}` there.",
+        r"Save it in C:\new\texts and C:\old.",
+        r"Only \emph{one} mark.",
+    ],
+)
+def test_what_is_no_latex_stays(text: str) -> None:
+    assert "latex" not in clean(text).removed
