@@ -50,9 +50,9 @@ def clean_hyphens(
     """Join words that were parted at line ends; other text stays as it is.
 
     Where the next line goes on with a small letter, the parts become one word if that is a known
-    one or a listed name, or if neither part is. Otherwise the hyphen stays and the line break goes. A hyphen
-    stays too behind a single letter and a first part such as "well" and "high", and where the text
-    has the word with it elsewhere.
+    one or a listed name, or if neither part is. Otherwise the hyphen stays and the line break goes.
+    A hyphen stays too behind a single letter and a first part such as "well" and "high", and where
+    the text has the word with it elsewhere.
 
     Args:
         text: The text.
