@@ -18,8 +18,8 @@ from sumfit.cleaning import clean
             "A threshold at λ ≈ 4.27 is sharp.",
         ),
         (
-            r"The ``\emph{cut}'' costs \$5 or 50\% of $O(n^2 \log n)$, says Erd\H{o}s.",
-            "The “cut” costs $5 or 50% of O(n² log n), says Erdős.",
+            r"The ``\emph{cut}'' of `main()' costs \$5 or 50\% of $O(n^2 \log n)$, says Erd\H{o}s.",
+            "The “cut” of ‘main()’ costs $5 or 50% of O(n² log n), says Erdős.",
         ),
         (
             r"We \emph{bound} $\mathcal{O}(n^{k+1})$ and $a<b$ by $\frac{a}{b}$, $x_1$, $10^{-3}$.",

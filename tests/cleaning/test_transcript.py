@@ -103,6 +103,11 @@ def test_names_in_small_letters_are_left_out_of_a_stamped_chat() -> None:
     assert "sshd: session opened" in clean(log).text
 
 
+def test_a_talk_begins_where_it_says_something() -> None:
+    talk = "Ann: Okay, I think we're all here. Right, let's get started.\nBo: The roof leaks again today."
+    assert clean(talk, "transcript").text == "The roof leaks again today."
+
+
 def test_chapters_that_say_nothing_stay_if_there_are_no_others() -> None:
     assert clean("00:00 Intro\n12:00 Outro").text == "Intro.\nOutro"
 

@@ -111,7 +111,8 @@ _THIN = re.compile(r"\\[,;:!>/ ]")
 _ESCAPED = re.compile(r"\\([%$&#_{}])")
 _KEPT = {mark: chr(0xFDE0 + number) for number, mark in enumerate("%$&#_{}")}
 _UNKEPT = {ord(code): mark for mark, code in _KEPT.items()}
-_HOLE = re.compile(r"[ ]?\([ ,;]?\)|[ ]?\[[ ]?\]|[ ](?=[.,;:!?)\n])|(?<=\()[ ]|,(?=[ ]?[.;])")
+_QUOTED = re.compile(r"(?<![\w`])`([^`'\n]{1,80})'(?!\w)")
+_HOLE = re.compile(r"[ ]\([ ,;]{0,3}\)|[ ]\[[ ]?\]|[ ](?=[.,;:!?)\n])|(?<=\()[ ]|,(?=[ ]?[.;])")
 _BLANKS = re.compile(r"[ \t]+")
 _LONGEST_FORMULA = 60  # characters that a formula may take in a sentence
 
@@ -144,6 +145,7 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
     found = _OTHER_COMMAND.sub(lambda command: _LETTERS.get(command.group(1), ""), found)
     found = found.replace("~", " ").replace("---", "—").replace("--", "–")
     found = found.replace("``", "“").replace("''", "”").translate({123: None, 125: None})
+    found = _QUOTED.sub(r"‘\1’", found)
     found = _HOLE.sub("", _BLANKS.sub(" ", found)).translate(_UNKEPT).strip()
     return found if has_words(found) else text
 

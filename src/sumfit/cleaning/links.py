@@ -22,8 +22,8 @@ _REFERENCE_LINE = re.compile(
     r"(?m)^[ \t]*\[\d{1,3}\][ \t]*:?[ \t]*(?:https?://|www\.)\S+[ \t]*$\n?"
 )
 _PLACED = re.compile(  # what can go with an address, and the word before it
-    r"(?:(?P<word>[\w'’]{1,40}),?[ \t]{1,4})(?P<place>(?:online )?(?:at|on|via|under|from)"
-    r"|(?:right )?here:|(?:see|see also))[ \t]{1,4}\Z",
+    r"(?:(?P<word>[\w'’]{1,40}),?\s{1,4})(?P<place>(?:online )?(?:at|on|via|under|from)"
+    r"|(?:right )?here:|(?:see|see also))\s{1,4}\Z",
     re.IGNORECASE,
 )
 _NEEDS_PLACE = frozenset(  # words that say nothing without a place behind them
@@ -36,9 +36,12 @@ _NEEDS_PLACE = frozenset(  # words that say nothing without a place behind them
     information info details
     """.split()
 )
-_ALONE_BEFORE = re.compile(r"[ \t]{1,4}(?:or|and|by|before|until)\b")
+_DENIES = re.compile(r"\b(?:not|never|no|only|cannot)\b|n['’]t\b", re.IGNORECASE)
+_IN_SENTENCE = re.compile(r"\b(?:at|on|via|under|from|to|in|of|visit|see)\s{1,4}\Z", re.IGNORECASE)
+_CONTINUED = re.compile(r"[ \t]{1,4}[a-z]")
+_ALONE_BEFORE = re.compile(r"\s{1,4}(?:or|and|by|before|until)\b")
 _MORE_LINKS = re.compile(
-    r"[ \t]{0,4}(?:,|or|and|to|,[ ]and|,[ ]or)[ \t]{1,4}"
+    r"\s{0,4}(?:,|or|and|to|,[ ]and|,[ ]or)\s{1,4}"
     r"(?:\w+://|www\.|(?:at|by|via|on|in|from|through|over)\b)",
     re.IGNORECASE,
 )
@@ -67,16 +70,16 @@ def clean_links(text: str, *, sure: bool = False) -> str:
         return text
     found = _IN_BRACKETS.sub("", _REFERENCE_LINE.sub("", text))
     parts: list[str] = []
-    place, end = 0, len(found.rstrip())
+    place = 0
     for url in _URL.finditer(found):
         parts.append(found[place : url.start()])
         address = url.group().rstrip(_CLOSERS)
         place = url.start() + len(address)
         before = (parts[-1][-40:] or "").rstrip(" \t")
-        after = found[place : place + 1]
         is_apart = not before or before[-1] in "\n.!?…"
-        ends = place >= end or after == "\n" or is_apart
-        if is_apart and ends:
+        if is_apart and not (
+            _IN_SENTENCE.search(parts[-1][-40:]) or _CONTINUED.match(found[place : place + 6])
+        ):
             continue
         placed = _placed(parts[-1], found[place : place + _SEEN]) if _has_path(address) else None
         if placed is not None:
@@ -106,7 +109,10 @@ def _placed(before: str, after: str) -> str | None:
     if place.startswith("see") and not _ends_sentence(after):
         return None
     start = [mark.end() for mark in _STARTS_SENTENCE.finditer(seen, 0, found.start("place"))]
-    words = seen[start[-1] if start else 0 : found.start("place")].split()
+    sentence = seen[start[-1] if start else 0 : found.start("place")]
+    words = sentence.split()
+    if _DENIES.search(sentence):
+        return None
     if len(words) < 2 and not (_ALONE_BEFORE.match(after) and not place.startswith("see")):
         return None
     return before[: len(before) - len(seen) + found.end("word")]

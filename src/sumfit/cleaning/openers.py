@@ -93,6 +93,8 @@ _CHAT = re.compile(
     r"|(?:(?:okay|ok|so|well|right|alright|all right),? )?(?:i (?:think|guess|believe) )?"
     r"(?:that['’]s everyone|(?:we(?:['’]re| are)|every(?:one|body)(?:['’]s| is)) (?:all |now )?"
     r"(?:here|in|on|ready|set|complete|present|recording))(?: now| today)?"
+    r"|(?:(?:okay|ok|so|well|right|alright|all right),? )?let['’]s (?:get (?:started|going)|start|"
+    r"begin|kick off|(?:dive|jump) (?:right )?in)(?: then| now)?"
     r"|let['’]s (?:give|wait)\b.{0,60}|(?:okay|ok),? (?:i think )?we(?:['’]re| are) live"
     r"|(?:sorry|so),? i was on mute|no worries|nice to (?:see|meet|be)\b.{0,40})?",
     re.IGNORECASE,
