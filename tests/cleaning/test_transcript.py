@@ -104,7 +104,8 @@ def test_names_in_small_letters_are_left_out_of_a_stamped_chat() -> None:
 
 
 def test_a_talk_begins_where_it_says_something() -> None:
-    talk = "Ann: Okay, I think we're all here. Right, let's get started.\nBo: The roof leaks again today."
+    hello = "Ann: Okay, I think we're all here. Right, let's get started."
+    talk = f"{hello}\nBo: The roof leaks again today."
     assert clean(talk, "transcript").text == "The roof leaks again today."
 
 
