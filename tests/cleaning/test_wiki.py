@@ -68,6 +68,10 @@ def test_code_is_no_wiki_markup(text: str) -> None:
             "[B]Bread[/B] [img]https://x.org/a.png[/img][size=5]in [color=red]May[/color][/size]",
             "Bread in May",
         ),
+        (
+            "[b]News[/b]: bread ([i]rye[/i]) [url]x.org[/url](soon).",
+            "News: bread (rye) x.org(soon).",
+        ),
         ("Bread[code]x = 1[/code][s] on Monday[/s] today.", "Bread today."),
         ('{{< figure src="a.png" >}}\nBread since 1952.', "Bread since 1952."),
         ('[gallery ids="1,2"] Bread since 1952.', "Bread since 1952."),

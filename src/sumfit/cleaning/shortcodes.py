@@ -43,7 +43,8 @@ def clean_shortcodes(text: str, *, sure: bool = False) -> str:
 
     def is_code(code: re.Match[str]) -> bool:
         name, settings = _name(code), code.group(3) or ""
-        if text[code.end() : code.end() + 1] in ("(", ":"):  # a link in Markdown
+        is_link = text[code.end() : code.end() + 1] in ("(", ":")  # in Markdown
+        if is_link and not code.group(1):
             return False
         if sure or name in closed or _SETTING.match(settings):
             return True
