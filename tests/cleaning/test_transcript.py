@@ -59,6 +59,16 @@ from sumfit.cleaning import clean
             "You've kept bees for years. What changed?\nBecause of mites we lost half.\nAnd now?\n"
             "We breed our own queens.",
         ),
+        (
+            "**Q: Why bees?** My **aunt** kept them.\n\n**Q: And winter?** We lost half.",
+            "Why bees? My aunt kept them.\nAnd winter? We lost half.",
+        ),
+        (
+            "*Q: Why bees?*\n\n__A:__ My aunt kept them.\n\n"
+            "*Q: And winter?*\n\n__A:__ We lost half.",
+            "Why bees?\nMy aunt kept them.\nAnd winter?\nWe lost half.",
+        ),
+        ("- 0:00 Intro\n- 0:41 What you need\n- 2:15 Sanding", "What you need.\nSanding"),
         ("**Q: Why move?**\n**A:** The rent doubled.", "Why move?\nThe rent doubled."),
         (
             "WEBVTT\n\n00:00:01.000 --> 00:00:04.000\nOkay, uh, I think we're all here.\n\n"
@@ -87,6 +97,7 @@ def test_time_stamps_and_speakers_are_not_content(transcript: str, text: str) ->
         "Breaking: it rained all day.",
         "net: mend the helper\nfs: close the file",
         "10:30 is the time",
+        "snake__case and 2** and a_",
         "Um, so I think the roof leaks.",
     ],
 )
@@ -141,3 +152,12 @@ def test_names_in_small_letters_are_left_out_of_other_chats(chat: str) -> None:
     said = clean(chat).text
     assert said.startswith("why is the site down")
     assert not any(name in said.lower() for name in ("dana", "luis"))
+
+
+def test_marks_within_what_is_said_stay() -> None:
+    chat = "Ann: Is it 2**3 or a__b now?\nBo: It is 2**3, I think.\nAnn: Then add __init__ to it."
+    assert clean(chat).text == chat.replace("Ann: ", "").replace("Bo: ", "")
+
+
+def test_the_times_of_a_day_stay_in_a_list() -> None:
+    assert "10:00" in clean("- 10:00 Doors open\n- 11:30 The band plays").text

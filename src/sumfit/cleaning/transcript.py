@@ -32,12 +32,16 @@ _NUMBER = re.compile(r"[ \t]*\d{1,6}[ \t\r]*")
 _VTT = re.compile(r"\ufeff?WEBVTT\b.*")
 _VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>\n]{1,60})>")
 _LABEL = re.compile(
-    r"[ \t]{0,40}(?:\*\*|__|<)?("
+    r"[ \t]{0,40}(?:\*{1,3}|_{1,2}|<)?("
     r"[A-Z][\w.'’&-]*(?:[ \t]{1,8}(?:[A-Z(][\w.'’)&-]*|\d{1,3}|de|van|von|da|of|"
-    r"the)){0,4})[ \t]{0,8}(?:\*\*|__)?[ \t]{0,8}(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]{0,8}"
-    rf"(?::(?:\*\*|__)?|>)[ \t]{{1,8}}(?:[\[(]{_CLOCK}[\])][ \t]{{0,8}})?(?=\S)"
+    r"the)){0,4})[ \t]{0,8}(?:\*{1,3}|__)?[ \t]{0,8}(?:[\[(][^\[\]()\n]{1,30}[\])])?[ \t]{0,8}"
+    rf"(?::(?:\*{{1,3}}|_{{1,2}})?|>)[ \t]{{1,8}}(?:[\[(]{_CLOCK}[\])][ \t]{{0,8}})?(?=\S)"
 )
 _HANDLE = re.compile(r"[ \t]{0,40}<?([a-z][\w.-]{1,20})[:>][ \t]{1,8}(?=\S)")  # "dana: morning!"
+_EMPHASIS = re.compile(r"\*{1,3}|_{1,2}")
+_BULLET = r"[ \t]{0,8}(?:[-*•–]|\d{1,3}[.)])[ \t]{1,4}(?=[\[(]?"
+_FIRST_CHAPTER = re.compile(rf"(?m)^{_BULLET}0?0:00\b)")
+_LISTED_CHAPTER = re.compile(rf"(?m)^{_BULLET}\d{{1,2}}:\d\d\b)")
 _LABEL_ALONE = re.compile(
     r"[ \t]{0,40}(?:\*\*)?[A-Z][\w.'’-]*(?:[ \t]{1,8}[A-Z][\w.'’-]*){0,3}(?:\*\*)?"
     rf"[ \t]{{0,8}}:?[ \t]{{0,8}}[\[(]?{_CLOCK}[\])]?:?[ \t\r]*"
@@ -123,6 +127,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     Returns:
         The text; unchanged if it is no transcript or nothing would be left.
     """
+    if _FIRST_CHAPTER.search(text):  # else the times of a list are those of a day
+        text = _LISTED_CHAPTER.sub("", text)
     lines = text.split("\n")
     if len(lines) < 2 and not sure:
         return text
@@ -150,7 +156,9 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         label = _LABEL.match(said) or _HANDLE.match(said)
         has_label = label is not None and label.group(1) in labels
         if label is not None and has_label:
+            mark = _left_open(label.group())
             said = said[label.end() :]
+            said = said.replace(mark, "", 1) if mark else said
         said = _DIRECTION.sub("", said).strip().lstrip("\u200e")
         if not said or (is_stamped and _NOTICE.fullmatch(said)):
             is_new = is_new or not has_cues
@@ -163,15 +171,16 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         is_new = False
     if is_stamped and not has_cues:
         blocks = [block for block in blocks if not _BY_THE_WAY.fullmatch(block)] or blocks
-    blocks = [_without_half_bold(block) for block in blocks]
     found = without_small_talk(_without_fillers(joined(blocks)))
     return found if has_words(found) else text
 
 
-def _without_half_bold(said: str) -> str:
-    """What stands in bold with its label ("**Q: Why?**"), without the mark that is left."""
-    is_half = said.endswith("**") and said.count("**") % 2
-    return said.removesuffix("**") if is_half else said
+def _left_open(label: str) -> str:
+    """The mark of emphasis that begins with a label and ends behind it ("**Q: Why?**")."""
+    mark = _EMPHASIS.match(label.strip())
+    if mark is None:
+        return ""
+    return mark.group() if label.count(mark.group()) == 1 else ""
 
 
 def _without_fillers(text: str) -> str:
@@ -228,7 +237,7 @@ def _labels(lines: list[str], *, is_stamped: bool, sure: bool) -> frozenset[str]
         return frozenset()
     if n_words < _FEWEST_WORDS * n_lines and not (is_stamped or {"Q", "A"} <= usable):
         return frozenset()
-    is_repeated = any(counts[name] > 1 for name in usable) and len(usable) > 1
+    is_repeated = any(counts[name] > 1 for name in usable) and (len(usable) > 1 or usable == {"Q"})
     are_names = len(usable) >= _NAMED and all(
         _ROLES.fullmatch(name) or (len(name.split()) > 1 and not name.isupper()) for name in usable
     )
