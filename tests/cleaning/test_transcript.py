@@ -97,6 +97,7 @@ def test_time_stamps_and_speakers_are_not_content(transcript: str, text: str) ->
         "Breaking: it rained all day.",
         "net: mend the helper\nfs: close the file",
         "10:30 is the time",
+        "- 0:00 The start",
         "snake__case and 2** and a_",
         "Um, so I think the roof leaks.",
     ],

@@ -127,9 +127,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     Returns:
         The text; unchanged if it is no transcript or nothing would be left.
     """
-    if _FIRST_CHAPTER.search(text):  # else the times of a list are those of a day
-        text = _LISTED_CHAPTER.sub("", text)
-    lines = text.split("\n")
+    is_listed = _FIRST_CHAPTER.search(text)  # else the times of a list are those of a day
+    lines = (_LISTED_CHAPTER.sub("", text) if is_listed else text).split("\n")
     if len(lines) < 2 and not sure:
         return text
     has_cues = any(_CUE.match(line) for line in lines[:2000])
@@ -141,6 +140,17 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     labels |= _handles(unstamped, 1 if labels else _NAMED, is_stamped=is_stamped)
     if not (is_stamped or labels):
         return text
+    blocks = _turns(lines, labels, is_stamped=is_stamped, has_cues=has_cues)
+    if is_stamped and not has_cues:
+        blocks = [block for block in blocks if not _BY_THE_WAY.fullmatch(block)] or blocks
+    found = without_small_talk(_without_fillers(joined(blocks)))
+    return found if has_words(found) else text
+
+
+def _turns(
+    lines: list[str], labels: frozenset[str], *, is_stamped: bool, has_cues: bool
+) -> list[str]:
+    """What is said, a turn or stamped line each."""
     blocks: list[str] = []
     is_new = True
     for line in lines:
@@ -169,10 +179,7 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         else:
             blocks.append(said)
         is_new = False
-    if is_stamped and not has_cues:
-        blocks = [block for block in blocks if not _BY_THE_WAY.fullmatch(block)] or blocks
-    found = without_small_talk(_without_fillers(joined(blocks)))
-    return found if has_words(found) else text
+    return blocks
 
 
 def _left_open(label: str) -> str:
