@@ -29,8 +29,19 @@ _BEFORE_ANOTHER = frozenset("and but or that because so".split())
 """Words behind which the main clause may stand behind "if"."""
 _ASKED = frozenset("you me us them know".split())
 """Words behind which "if" and "when" begin what is asked or told."""
+_DAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may "
+    "june july august september october november december".split()
+)
 _OBJECTS = frozenset(
     "a an the his her its their our your my any this these those him them it me us".split()
+)
+_TIMES = (
+    frozenset(
+        "day week weekend month quarter year decade season morning afternoon evening night summer "
+        "autumn fall winter spring time".split()
+    )
+    | _DAYS
 )
 _BEFORE_VERBS = frozenset(
     "to will would can could may might must shall should not never cannot i we he they she you "
@@ -38,7 +49,7 @@ _BEFORE_VERBS = frozenset(
 )
 _BE = frozenset("be been is are was were".split())
 _BEFORE_NAMES_OF_DOING = frozenset("when while for after before".split())
-_NO_ENDS = frozenset("wound found left".split())
+_NO_ENDS = frozenset("ground wound found left".split())  # may end a line otherwise
 _SUBJECTS = frozenset("i we he she they".split())
 _JOINING = re.compile(
     r"(?:And|But|Or|Also|Then|However|Plus|Thus|Hence|Therefore|Moreover|Furthermore|Additionally"
@@ -49,10 +60,6 @@ _FILLING = re.compile(r"\b(?:y'know|you know,|I mean,|um|uh)(?=\W|$)")
 _DENIES = frozenset("not never no cannot".split())
 _UNTIL = frozenset("before until till if".split())
 _ON_DAYS = frozenset("in on at".split())
-_DAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may "
-    "june july august september october november december".split()
-)
 _SHORTEST = 3  # words of a line whose end is looked at
 _SHORTEST_WORD = 3  # characters of one that has lost a letter
 _LONGEST = 40  # words of a clause that are looked at
@@ -125,16 +132,22 @@ def _ends_on_verb(summary: Reading, source: Reading, places: Places) -> bool:
         return False
     before, last = summary.folded[-2:]
     theirs = places.get(last, ())
-    if not theirs or any(next_word(source, place) not in _OBJECTS for place in theirs):
+    if not theirs or not all(_has_object(source, place) for place in theirs):
         return False
-    if before in _BEFORE_VERBS and not summary.after[-2]:
-        return True
+    if before in _BEFORE_VERBS and not summary.after[-2] and summary.words[-1].islower():
+        return not (before in _DENIES and is_past(last))  # "payment not received"
     if last.endswith("ing"):
         return before not in _OBJECTS and before not in _BEFORE_NAMES_OF_DOING
     if not is_past(last) or before in _BE or last in _NO_ENDS or not summary.words[-1].islower():
         return False
     is_lower = all(source.words[place + 1].islower() for place in theirs)
     return is_lower and any(place and source.folded[place - 1] == before for place in theirs)
+
+
+def _has_object(source: Reading, place: int) -> bool:
+    """Whether what stands behind a word begins as an object does, and is no time ("this week")."""
+    is_time = source.folded[place + 2 : place + 3] and source.folded[place + 2] in _TIMES
+    return next_word(source, place) in _OBJECTS and not is_time
 
 
 def _is_letter(summary: Reading, place: int) -> bool:
