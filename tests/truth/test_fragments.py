@@ -16,6 +16,7 @@ DISAGREEING = [
     ("The old kettle is too loud for us.", "Old kettle are too loud", "kettle are"),
     ("Our trains are too loud for us.", "Trains is too loud", "Trains is"),
     ("Most kettles are loud.", "Kettle are loud", "Kettle are"),
+    ("Are ferries late today?", "Are ferry late today?", "Are ferry"),
     # a plural behind "a"
     ("The value is an arbitrary rune value.", "Value is an arbitrary rune values", "an arb"),
     ("It reads each entry of the list.", "It reads each entries of list", "each entries"),
@@ -32,6 +33,7 @@ AGREEING = [
     ("The kettle is loud. Kettles are loud.", "Kettles are loud"),
     ("The value is an arbitrary rune value.", "Value is an arbitrary rune value"),
     ("The man is running through a park.", "A man runs through a park"),
+    ("Are ferries late today?", "Are ferries late?"),
     ("A teacher union met.", "A teachers union met"),
 ]
 FRAGMENTS = [

@@ -49,6 +49,8 @@ def disagreements(summary: Reading, source: Reading, places: Places) -> Iterator
     Yields:
         The subject and its verb, or "a" with what stands up to the plural.
     """
+    if _asks_of_singular(summary, source, places):
+        yield " ".join(summary.words[:2])
     for place, word in enumerate(summary.folded):
         if place and (
             _is_wrong_present(summary, place, source, places)
@@ -107,10 +109,22 @@ def _is_wrong_be(summary: Reading, place: int, source: Reading, places: Places) 
         return False
     is_many = verb in ("are", "were")
     if is_many and noun not in places:
-        return are_neighbours(source, places.get(f"{noun}s", ()), verb)
+        return any(are_neighbours(source, places.get(one, ()), verb) for one in _plurals(noun))
     if is_many == _is_plural(noun) or (is_many and "and" in summary.folded[:place]):
         return False
     return any(are_neighbours(source, places.get(noun, ()), be) for be in _OTHER_FORMS[verb])
+
+
+def _asks_of_singular(summary: Reading, source: Reading, places: Places) -> bool:
+    """Whether a question begins with "Are" and a singular whose plural the source has there."""
+    verb, noun, *_ = [*summary.folded[:2], "", ""]
+    if verb not in ("are", "were") or noun in places:
+        return False
+    return any(are_neighbours(source, places.get(verb, ()), one) for one in _plurals(noun))
+
+
+def _plurals(noun: str) -> tuple[str, ...]:
+    return (f"{noun}s", f"{noun[:-1]}ies") if noun.endswith("y") else (f"{noun}s",)
 
 
 def _is_plural(word: str) -> bool:

@@ -67,7 +67,7 @@ _WORDING = {
     "swapped_roles": "who and whom are swapped around: {}",
     "wrong_speakers": "another one says it in the source: {}",
     "turned": "direction turned round: {}",
-    "broken": "copied without a piece that it needs: {}",
+    "broken": "copied without a piece that it needs, or not agreeing: {}",
     "glued": "never together in a sentence of the source: {}",
     "new_words": "word not in the source: {}",
 }
