@@ -108,6 +108,34 @@ def patch_of(path: str, *lines: str) -> str:
             ["-\tx.io/y v1.2.0", "+\tx.io/y v1.3.0"],
             "Update `x.io/y` from 1.2.0 to 1.3.0 in go.mod",
         ),
+        (
+            "nginx.conf",
+            ["-    client_max_body_size 2m;", "+    client_max_body_size 20m;"],
+            "Change `client_max_body_size` from 2m to 20m in nginx.conf",
+        ),
+        ("sshd_config", ["-Login yes", "+Login no"], "Change Login from yes to no in sshd_config"),
+        (
+            "a.md",
+            ["-Bake bread", "+Bake cakes"],
+            "In a.md: use `Bake cakes` instead of `Bake bread`.",
+        ),
+        (
+            "a.c",
+            ["-int bread;", "+int cakes;"],
+            "In a.c: use `int cakes` instead of `int bread`.",
+        ),
+        (".env", ["-LOG=info", "+LOG=debug"], "Change LOG from info to debug in .env"),
+        (
+            "a.py",
+            ["-log = info", "+log = debug"],
+            "In a.py: use `log = debug` instead of `log = info`.",
+        ),
+        (
+            "a.ini",
+            ["-url = https://a.example/x", "+url = https://b.example/x"],
+            "Change url from a.example to b.example in a.ini",
+        ),
+        ("a.yml", ["-port: 80", "+port: 8080"], "Change port from 80 to 8080 in a.yml"),
         ("a.py", ["-x = f(1)", "+x = g(1)"], "In a.py: use `x = g(1)` instead of `x = f(1)`."),
         # comments
         (
@@ -149,6 +177,20 @@ def patch_of(path: str, *lines: str) -> str:
 )
 def test_what_lines_say_in_english_is_told(path: str, lines: list[str], text: str) -> None:
     assert clean(patch_of(path, *lines)).text == text
+
+
+@pytest.mark.parametrize(
+    ("n", "rest"),
+    [(3, ""), (4, " and 1 more value"), (6, " and 3 more values"), (9, " and more values")],
+)
+def test_three_values_of_a_file_are_told_and_how_many_more(n: int, rest: str) -> None:
+    old = [f"-size_{number}: 1" for number in range(n)]
+    new = [f"+size_{number}: 2" for number in range(n)]
+    told = [f"Raise `size_{number}` from 1 to 2" for number in range(3)]
+    told[-1] += rest
+    assert clean(patch_of("a.yml", *old, *new)).text == "\n".join(
+        f"{value} in a.yml." for value in told
+    )
 
 
 def test_a_test_is_told_behind_what_it_tests() -> None:

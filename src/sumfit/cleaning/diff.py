@@ -36,6 +36,7 @@ _PATCH_TAG = re.compile(r"\A(?:\[[^\[\]]{1,40}\][ \t]*)+")
 _FEWEST_WORDS = 4  # of a message that stands in for its patch
 _MOST_FILES = 12
 _MOST_CHANGES = 6  # told of each file
+_MOST_VALUES = 3  # told of each file in full
 _LONGEST_LINE = 160
 
 
@@ -51,16 +52,25 @@ class _Change:
     removed: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     place: str = ""
+    is_cut: bool = False
 
     @property
     def room(self) -> int:
         """How many more changes are told."""
         return max(_MOST_CHANGES - len(self.values) - len(self.said) - len(self.told), 0)
 
+    def keep(self, lines: list[str], line: str) -> None:
+        """Keep a line of those removed or added, as far as there is room."""
+        if len(lines) < _MOST_CHANGES:
+            lines.append(" ".join(line[:_LONGEST_LINE].split()))
+        else:
+            self.is_cut = True
+
     def close_run(self) -> None:
         """Tell the lines removed and added in one place, as far as there is room."""
         if self.room:
             found = tell_run(self.path, self.removed, self.added)
+            self.is_cut |= len(found.values) > self.room
             self.values += found.values[: self.room]
             self.said += found.said[: self.room]
             self.told += found.done[: self.room]
@@ -156,9 +166,9 @@ def _changes(lines: list[str]) -> tuple[list[_Change], str]:
         elif line[:1] == "-":
             if current.added:
                 current.close_run()
-            _keep(current.removed, line[1:])
+            current.keep(current.removed, line[1:])
         elif line[:1] == "+":
-            _keep(current.added, line[1:])
+            current.keep(current.added, line[1:])
         else:
             current.close_run()
             if line[:1] not in (" ", "", "\\", "\t", "@"):
@@ -171,16 +181,21 @@ def _is_header(lines: list[str], number: int) -> bool:
     return number + 1 < len(lines) and _NEW.match(lines[number + 1]) is not None
 
 
-def _keep(lines: list[str], line: str) -> None:
-    if len(lines) < _MOST_CHANGES:
-        lines.append(" ".join(line[:_LONGEST_LINE].split()))
+def _values(change: _Change) -> list[str]:
+    """The first values that change, the last of them with how many more there are."""
+    told = change.values[:_MOST_VALUES]
+    n_more = len(change.values) - len(told)
+    if n_more:
+        more = "more values" if change.is_cut else f"{n_more} more value{'s' * (n_more > 1)}"
+        told[-1] += f" and {more}"
+    return told
 
 
 def _told(changes: list[_Change]) -> Iterator[str]:
     for change in sorted(changes[:_MOST_FILES], key=lambda change: is_told_last(change.path)):
         name = change.path.rpartition("/")[2] or "the file"
         place = f", {change.place[:_LONGEST_LINE].rstrip(' {:')}" if change.place else ""
-        first = [f"{value[0].upper()}{value[1:]} in {name}" for value in change.values]
+        first = [f"{value[0].upper()}{value[1:]} in {name}" for value in _values(change)]
         first += [said for said in change.said if order_of(said)]
         yield from (f"{told}." for told in first)
         what = "; ".join(change.told)

@@ -40,6 +40,14 @@ _SETTING = re.compile(
     r"[\"']?(?P<name>[\w@][\w.@/-]*)[\"']?(?: *: *[A-Za-z][\w\[\]]*(?= *=))?)"
     r" *(?::=|===?|=>|~=|>=|=|:| (?=v?\d+\.\d)) *(?P<value>.+)"
 )
+_DIRECTIVE = re.compile(r"(?P<head>(?P<name>[A-Za-z][\w.-]*)) (?P<value>\S+)")
+_CONFIGURES = re.compile(
+    r"\.(?:conf|cnf|cfg|config|ini|properties|ya?ml|toml|env|tfvars)$|(?:^|/)[\w.-]*(?:config|rc)$",
+    re.IGNORECASE,
+)
+_HAS_DIRECTIVES = re.compile(r"\.(?:conf|cnf|cfg)$|(?:^|/)[\w.-]*(?:config|rc)$", re.IGNORECASE)
+_LABELS = re.compile(r"port$|listen|id$|year", re.IGNORECASE)  # numbers that count nothing
+_WORD = re.compile(r"[\w./:@+*-]{1,60}")
 _NUMBER = re.compile(r"(-?\d[\d_]*(?:\.\d+)?) ?([a-zA-Z%]{0,3})")
 _VERSION = re.compile(r"[~^]?v?(\d+\.\d+[\w.+-]*)")
 _GO_TIME = re.compile(r"(\d+) ?\* ?time\.(Millisecond|Second|Minute|Hour)")
@@ -97,7 +105,7 @@ def tell_run(path: str, removed: list[str], added: list[str]) -> Told:
     said = [prose for line in added if (prose := _comment(line))]
     old = [line for line in removed if not _comment(line)]
     new = [line for line in added if not _comment(line)]
-    old, new, values = _changed_values(old, new)
+    old, new, values = _changed_values(path, old, new)
     if tests := [f"test that {name}" for line in new if (name := _test(line))]:
         return Told(values, said, tests)
     if any(order_of(prose) for prose in said) and not old:
@@ -138,20 +146,24 @@ def _message(line: str) -> str:
     return _prose(" ".join(_PLACEHOLDER.sub("", found[2]).split()))
 
 
-def _changed_values(old: list[str], new: list[str]) -> tuple[list[str], list[str], list[str]]:
+def _changed_values(
+    path: str, old: list[str], new: list[str]
+) -> tuple[list[str], list[str], list[str]]:
     """Lines that are no changed value, and those that are, told."""
     settings = {}
     for line in old:
-        if found := _SETTING.fullmatch(line.rstrip(_LOOSE_ENDS)):
+        if found := _setting(path, line):
             settings[found["head"]] = (line, found["value"])
     told = []
     kept = list(new)
     for line in new:
-        found = _SETTING.fullmatch(line.rstrip(_LOOSE_ENDS))
+        found = _setting(path, line)
         before = settings.get(found["head"]) if found else None
         if found is None or before is None or before[0] not in old:
             continue
-        change = _change(found["name"], before[1], found["value"])
+        is_word = _CONFIGURES.search(path) is not None
+        is_bare = found.re is _DIRECTIVE
+        change = _change(found["name"], before[1], found["value"], is_word=is_word, is_bare=is_bare)
         if change:
             told.append(change)
             old = [other for other in old if other != before[0]]
@@ -159,8 +171,17 @@ def _changed_values(old: list[str], new: list[str]) -> tuple[list[str], list[str
     return old, kept, told
 
 
-def _change(name: str, old: str, new: str) -> str:
-    """Tell how a value changes; ``""`` for what is no plain value."""
+def _setting(path: str, line: str) -> re.Match[str] | None:
+    """The name and the value that a line sets; without a mark between them in some files only."""
+    line = line.rstrip(_LOOSE_ENDS)
+    found = _SETTING.fullmatch(line)
+    if found is None and _HAS_DIRECTIVES.search(path):
+        found = _DIRECTIVE.fullmatch(line)
+    return found
+
+
+def _change(name: str, old: str, new: str, *, is_word: bool, is_bare: bool) -> str:
+    """Tell how a value changes; ``""`` for what is no plain value, such as a word of code."""
     shown = name if name.isalpha() else f"`{name}`"
     old, new = (_GO_TIME.sub(_in_units, value) for value in (old, new))
     was, now = (_VERSION.fullmatch(value.strip("\"'")) for value in (old, new))
@@ -171,11 +192,17 @@ def _change(name: str, old: str, new: str) -> str:
     if first and second:
         one, two = (float(found[1].replace("_", "")) for found in (first, second))
         is_like = first[2] == second[2] or not (one and two)
-        verb = ("raise" if two > one else "lower") if is_like and one != two else "change"
+        is_amount = one != two and is_like and not (is_bare or _LABELS.search(name))
+        verb = ("raise" if two > one else "lower") if is_amount else "change"
         return f"{verb} {shown} from {old} to {new}"
-    if (first or _NAMED.fullmatch(old)) and (second or _NAMED.fullmatch(new)):
+    if _is_value(old, is_word=is_word) and _is_value(new, is_word=is_word):
         return f"change {shown} from {old} to {new}"
     return ""
+
+
+def _is_value(text: str, *, is_word: bool) -> bool:
+    forms = (_NUMBER, _NAMED, _WORD) if is_word else (_NUMBER, _NAMED)
+    return any(form.fullmatch(text) for form in forms)
 
 
 def _in_units(found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from sumfit.cleaning.blocks import has_words
 
 __all__ = ["clean_links", "is_only_links"]
 
-_URL = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"“”\u3000]+", re.IGNORECASE)
+_URL = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>`\"“”\u3000]+", re.IGNORECASE)
 _HOST = re.compile(r"(?:\w+://)?(?:[^/@\s]*@)?(?:www\.)?([^/:?#\s]+)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(
     r"(?<![ \t])[ \t]*(?:\((?:see |at |via |from )?(?:https?://|www\.)[^\s()<>]+\)|"

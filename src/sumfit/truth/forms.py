@@ -20,27 +20,28 @@ from collections.abc import Iterator
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.text.orders import order_of
 from sumfit.truth.claims import Places
-from sumfit.truth.reading import Reading
+from sumfit.truth.reading import Reading, are_neighbours, next_word
 
-__all__ = ["broken_forms"]
+__all__ = ["FINITE", "PREPOSITIONS", "broken_forms"]
 
 _ARTICLES = frozenset(
     "a an the his her its their our my your this these those another some any".split()
 )
-_PREPOSITIONS = frozenset(
+PREPOSITIONS = frozenset(
     "of for in on at with by to from as into against over under about between among during after "
     "before through".split()
 )
+"""Words behind which something else than the subject stands."""
 _NEEDED = frozenset("to of in with as on at from into it not can we which but only".split())
 """What a headline cannot leave out between two words that it copies; it can "is", "the", "that"."""
 _CLIPPED = ("ly", "y", "er", "ion", "al")
 _CLIPPED_BEHIND_ARTICLE = ("ed", "d")  # elsewhere "Council voted" may well become "Council vote"
 _LEAST_CLIPPED = 3
-_FINITE = frozenset(
+FINITE = frozenset(
     "is are was were has have had will would can could may might must shall should do does "
     "did".split()
 )
-_NO_MARKS = frozenset(("", "$", "£", "€", "¥", "₹"))
+"""Verbs that show by themselves that a clause is whole."""
 _BE = ("is", "are", "was", "were")
 _QUANTITIES = frozenset(
     "number numbers lot lots dozens hundreds thousands millions majority most many some few all "
@@ -100,7 +101,7 @@ def broken_forms(summary: Reading, text: str, source: Reading, places: Places) -
     """
     found = []
     for place, word in enumerate(summary.folded):
-        behind = _next(summary, place)
+        behind = next_word(summary, place)
         if not behind and (word == "between" or _is_open_multiple(word, source, places)):
             found.append(word)
         elif behind and _is_broken(summary, place, source, places):
@@ -121,7 +122,7 @@ def _is_broken(summary: Reading, place: int, source: Reading, places: Places) ->
     word, behind = summary.folded[place], summary.folded[place + 1]
     is_said_twice = summary.stems[place] == summary.stems[place + 1] and word != behind
     if is_said_twice and summary.is_content[place]:
-        return not _are_neighbours(source, places.get(word, []), behind)
+        return not are_neighbours(source, places.get(word, []), behind)
     if word in _TIMED and _lacks_bound(source, places.get(word, []), behind):
         return True
     if word in _OTHER_WAY and _is_other_way(word, behind, source, places):
@@ -132,7 +133,7 @@ def _is_broken(summary: Reading, place: int, source: Reading, places: Places) ->
     if behind not in places:
         return False
     theirs = places.get(word, [])
-    if _are_neighbours(source, theirs, behind):
+    if are_neighbours(source, theirs, behind):
         return False
     if word == "to" and all(i and source.folded[i - 1] in _BE for i in places[behind]):
         return True
@@ -156,7 +157,7 @@ def _lacks_bound(source: Reading, theirs: list[int], behind: str) -> bool:
 
 def _is_open_multiple(word: str, source: Reading, places: Places) -> bool:
     """Whether "times" always has its comparison in the source: "three times **as fast**"."""
-    behind = [_next(source, place) for place in places.get(word, ())] if word == "times" else []
+    behind = [next_word(source, place) for place in places.get(word, ())] if word == "times" else []
     return bool(behind) and all(one in _COMPARES or one.endswith("er") for one in behind)
 
 
@@ -169,18 +170,6 @@ def _is_other_way(word: str, behind: str, source: Reading, places: Places) -> bo
 def _is_joined(words: str, text: str) -> bool:
     """Whether words are parts of one: of "read_from_disk", "hard-coded"."""
     return " " in words and any(words.replace(" ", mark) in text for mark in "_-")
-
-
-def _next(reading: Reading, place: int) -> str:
-    """The word right behind another one, ``""`` if nothing is there or a mark but a currency's."""
-    after = place + 1
-    if after >= len(reading) or not {reading.after[place], reading.before[after]} <= _NO_MARKS:
-        return ""
-    return reading.folded[after]
-
-
-def _are_neighbours(source: Reading, theirs: list[int], behind: str) -> bool:
-    return any(source.folded[place + 1 : place + 2] == [behind] for place in theirs)
 
 
 def _is_gap(source: Reading, theirs: list[int], behind: str) -> bool:
@@ -206,11 +195,11 @@ def _is_clipped(source: Reading, behind: int, word: str) -> bool:
     place = behind - 1
     if place < 0 or not source.folded[place].startswith(word) or len(word) < _LEAST_CLIPPED:
         return False
-    if not source.is_content[place] or not _next(source, place):
+    if not source.is_content[place] or not next_word(source, place):
         return False
     ending = source.folded[place][len(word) :]
     before = source.folded[place - 1] if place else ""
-    is_attribute = before in _ARTICLES or before in _PREPOSITIONS
+    is_attribute = before in _ARTICLES or before in PREPOSITIONS
     return ending in _CLIPPED or (is_attribute and ending in _CLIPPED_BEHIND_ARTICLE)
 
 
@@ -227,7 +216,7 @@ def _is_range(source: Reading, place: int, first: str) -> bool:
 
 
 def _ends_name(source: Reading, place: int) -> bool:
-    if not place or not source.words[place][0].isupper() or not _next(source, place - 1):
+    if not place or not source.words[place][0].isupper() or not next_word(source, place - 1):
         return False
     before = source.words[place - 1]
     return before[0].isupper() and before.lower() not in FUNCTION_WORDS
@@ -238,8 +227,8 @@ def _stands_alone(summary: Reading, place: int) -> bool:
     word = summary.words[place]
     if not word[0].isupper() or word.isupper():
         return False
-    before = summary.words[place - 1] if place and _next(summary, place - 1) else ""
-    behind = summary.words[place + 1] if _next(summary, place) else ""
+    before = summary.words[place - 1] if place and next_word(summary, place - 1) else ""
+    behind = summary.words[place + 1] if next_word(summary, place) else ""
     return not before[:1].isupper() and not behind[:1].isupper()
 
 
@@ -266,14 +255,14 @@ def _run(summary: Reading, first: int, source: Reading, place: int) -> bool:
         before -= 1
     if before < 1 or source.clause[before - 1] != source.clause[place]:
         return False
-    is_inside = source.folded[before] in _PREPOSITIONS and source.is_content[before - 1]
+    is_inside = source.folded[before] in PREPOSITIONS and source.is_content[before - 1]
     if not is_inside or source.folded[before - 1] in _QUANTITIES:
         return False
     for step in range(min(len(summary) - first, len(source) - place)):
         here, there = first + step, place + step
         if summary.folded[here] != source.folded[there]:
             return False
-        if step and source.folded[there] in _FINITE:
+        if step and source.folded[there] in FINITE:
             return True
         if summary.after[here] == ":" and source.after[there] == ":":
             return True
@@ -285,31 +274,31 @@ def _ordered_statement(summary: Reading, source: Reading, places: Places) -> Ite
     order = order_of(summary.words[0]) if len(summary) > _SHORTEST else ""
     if not order or order in _TAKES_CLAUSE:
         return
-    if _are_neighbours(source, places.get(order, []), summary.folded[1]):
+    if are_neighbours(source, places.get(order, []), summary.folded[1]):
         return  # "Record layer will ..." is no order
     for place in range(1, min(len(summary) - 2, 1 + _LONGEST_SUBJECT)):
-        word, verb = summary.folded[place], _next(summary, place)
+        word, verb = summary.folded[place], next_word(summary, place)
         if word in _SUBORDINATES:
             return
         theirs = places.get(word, []) if summary.is_content[place] and verb else []
         theirs = [i for i in theirs if source.folded[i + 1 : i + 2] == [verb]]
-        is_finite = (verb in _FINITE and verb != "do") or _has_object(source, theirs, verb)
-        if theirs and is_finite and _next(summary, place + 1):
+        is_finite = (verb in FINITE and verb != "do") or _has_object(source, theirs, verb)
+        if theirs and is_finite and next_word(summary, place + 1):
             yield f"{summary.words[place]} {summary.words[place + 1]}"
             return
 
 
 def _has_object(source: Reading, subjects: list[int], verb: str) -> bool:
     """Whether a past verb has an object behind each subject: "changed **their** name"."""
-    return verb.endswith("ed") and all(_next(source, i + 1) in _ARTICLES for i in subjects)
+    return verb.endswith("ed") and all(next_word(source, i + 1) in _ARTICLES for i in subjects)
 
 
 def _subjectless(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
     """Yield the beginning of a clause that has lost its subject: "after **he** lost"."""
     for place, word in enumerate(summary.folded):
-        behind = _next(summary, place) if word in _CLAUSE_OPENERS else ""
+        behind = next_word(summary, place) if word in _CLAUSE_OPENERS else ""
         theirs = places.get(word, []) if behind and not behind.endswith("ing") else []
-        if _are_neighbours(source, theirs, behind):
+        if are_neighbours(source, theirs, behind):
             continue
         if any(_has_pronoun(source, i, behind) for i in theirs):
             yield f"{summary.words[place]} {summary.words[place + 1]}"
@@ -334,7 +323,7 @@ def _has_two_verbs(summary: Reading) -> bool:
 
 def _version_of_another(summary: Reading, source: Reading, places: Places) -> Iterator[str]:
     """Yield a system with the version of what runs on it: "iOS 8.3" of "Plantly for iOS 8.3"."""
-    behind = _next(summary, 0) if len(summary) else ""
+    behind = next_word(summary, 0) if len(summary) else ""
     if "." not in behind or not summary.is_number[1]:
         return
     theirs = places.get(summary.folded[0], [])

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.truth.stems import stem
 
-__all__ = ["FUNCTION", "Reading", "content_stems", "read"]
+__all__ = ["FUNCTION", "Reading", "are_neighbours", "content_stems", "next_word", "read"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,7 @@ _NOT_STOPS = frozenset("mr mrs ms dr st vs prof sen rep gov gen lt col inc ltd c
 _ENDS = frozenset(".!?…\n")
 _BESIDE_WORDS = frozenset("&+%$£€¥₹")
 _QUOTES = frozenset('"“”')
+_NO_MARKS = frozenset(("", "$", "£", "€", "¥", "₹"))
 _OPENS = frozenset((":", '"', "“", "—", "–", "--"))
 
 FUNCTION = FUNCTION_WORDS | frozenset("s t d m ll re ve mr mrs ms dr".split())
@@ -181,3 +182,33 @@ def content_stems(text: str) -> frozenset[str]:
         for stem, is_content in zip(words.stems, words.is_content, strict=True)
         if is_content or stem[:1].isdigit()
     )
+
+
+def next_word(reading: Reading, place: int) -> str:
+    """Find the word right behind another one.
+
+    Args:
+        reading: A text.
+        place: The other word's place.
+
+    Returns:
+        The word in lower case, ``""`` if nothing is there or a mark but a currency's.
+    """
+    after = place + 1
+    if after >= len(reading) or not {reading.after[place], reading.before[after]} <= _NO_MARKS:
+        return ""
+    return reading.folded[after]
+
+
+def are_neighbours(source: Reading, places: Iterable[int], behind: str) -> bool:
+    """Say whether a word stands right behind another one somewhere, marks between them or not.
+
+    Args:
+        source: A text.
+        places: The other word's places.
+        behind: The word in lower case.
+
+    Returns:
+        The verdict.
+    """
+    return any(source.folded[place + 1 : place + 2] == [behind] for place in places)

@@ -1,16 +1,16 @@
 """One form for the forms of a word: plural, past, -ing, British and American spelling.
 
-Owns `stem`. It is light: it never joins words of another meaning on purpose, and what it cannot
-join (decide, decision) counts as two words here. What it returns is no word to show.
+Owns `stem` and `is_past`. `stem` is light: it never joins words of another meaning on purpose, and
+what it cannot join (decide, decision) counts as two words here. What it returns is no word to show.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["stem"]
+__all__ = ["is_past", "stem"]
 
-_FORMS = """
+_FORMS_OF_VERBS = """
 be am is are was were been being; have has had having; do does did done; go goes went gone;
 say said says; see saw seen; take took taken; give gave given; get got gotten; come came;
 make made; find found; know knew known; think thought; tell told; become became; show shown;
@@ -29,7 +29,9 @@ sting stung; spin spun; wake woke woken; arise arose; withdraw withdrew withdraw
 overthrew overthrown; undergo underwent; understand understood; undo undid undone; overtake
 overtook; slide slid; shrink shrank shrunk; drink drank drunk; ring rang; spring sprang sprung;
 blow blew blown; ride rode ridden; drown drowned; mistake mistook mistaken; foresee foresaw;
-outgrow outgrew; uphold upheld; rebuild rebuilt; repay repaid; resell resold; withhold withheld;
+outgrow outgrew; uphold upheld; rebuild rebuilt; repay repaid; resell resold; withhold withheld
+"""
+_OTHER_FORMS = """
 man men; woman women; child children; person people persons; foot feet; tooth teeth; goose geese;
 mouse mice; ox oxen; life lives; wife wives; knife knives; half halves; wolf wolves;
 shelf shelves; thief thieves; crisis crises; analysis analyses; criterion criteria; medium media;
@@ -40,9 +42,17 @@ manoeuvre maneuver; aeroplane airplane; licence license; practise practice;
 storey story
 """
 _IRREGULAR = {
-    form: forms[0] for forms in (group.split() for group in _FORMS.split(";")) for form in forms[1:]
+    form: forms[0]
+    for forms in (group.split() for group in f"{_FORMS_OF_VERBS};{_OTHER_FORMS}".split(";"))
+    for form in forms[1:]
 }
 _VOWELS = frozenset("aeiouy")
+_PASTS = frozenset(
+    form
+    for group in _FORMS_OF_VERBS.split(";")
+    for form in group.split()[1:]
+    if form[-1] != "s" and form[-3:] != "ing" and form not in ("am", "are")
+)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -61,6 +71,18 @@ def stem(word: str) -> str:
         word = _without_ending(word)
         word = _IRREGULAR.get(word, word)
     return _spelled_one_way(word)
+
+
+def is_past(word: str) -> bool:
+    """Say whether a word looks like the past form of a verb, or its participle.
+
+    Args:
+        word: The word in lower case.
+
+    Returns:
+        The verdict.
+    """
+    return (word.endswith("ed") and not word.endswith("eed")) or word in _PASTS
 
 
 def _without_ending(word: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from sumfit.text.orders import order_of
+from sumfit.truth.agreement import disagreements
 from sumfit.truth.claims import (
     Places,
     added_denials,
@@ -24,6 +25,7 @@ from sumfit.truth.claims import (
     turned_directions,
 )
 from sumfit.truth.forms import broken_forms
+from sumfit.truth.fragments import fragments
 from sumfit.truth.joints import Joints
 from sumfit.truth.limits import Limit, limits_of, lost_limits
 from sumfit.truth.names import NameFacts, is_ordinary, mixed_names, name_facts, new_names
@@ -65,7 +67,7 @@ _WORDING = {
     "swapped_roles": "who and whom are swapped around: {}",
     "wrong_speakers": "another one says it in the source: {}",
     "turned": "direction turned round: {}",
-    "broken": "copied without a piece that it needs: {}",
+    "broken": "copied without a piece that it needs, or not agreeing: {}",
     "glued": "never together in a sentence of the source: {}",
     "new_words": "word not in the source: {}",
 }
@@ -88,7 +90,8 @@ class Support:
         turned: Words of the direction opposite to the source's: "rises" for "fell", and "revert to"
             what the source goes back from.
         broken: What is copied without a piece that it needs: "a litre water", "between junction 6",
-            "ext" of "extended"; bad English more often than untrue.
+            "ext" of "extended", or does not agree ("officials accuses"); bad English more often
+            than untrue.
         glued: Neighbours that no sentence of the source has together; a hint, not a verdict.
         new_words: Content words that the source does not have; they may well be right.
     """
@@ -259,6 +262,8 @@ def _compare(source: _Source, text: str) -> Support:
         turned=(*turned_directions(summary, given), *turned_back(summary, given)),
         broken=(
             *broken_forms(summary, text, given, source.word_places),
+            *disagreements(summary, given, source.word_places),
+            *fragments(summary, text, given, source.word_places),
             *_stumps(new, text, source),
         ),
         glued=glued_words(summary, given, source.places),
