@@ -82,6 +82,11 @@ def test_sentences_that_look_alike_stay(text: str) -> None:
         ("Deal done\nhttps://example.org/x\nIt rained", "Deal done.\nIt rained"),
         ("Read WWW.Example.org now", "Read Example.org now"),
         ("[1]: https://example.org/x\nDeal done", "Deal done"),
+        (
+            "<!here> tills in the <https://example.org/n|north shop> are down",
+            "tills in the north shop are down",
+        ),
+        ("Call <mailto:ann@example.org|Ann> <@U02AB> now", "Call Ann now"),
     ],
 )
 def test_of_a_link_its_host_stays_at_most(text: str, right: str) -> None:

@@ -168,3 +168,12 @@ def test_time_grows_in_step_with_the_text() -> None:
 
     seconds(100)
     assert seconds(8000) < 40 * max(seconds(1000), 0.005)  # quadratic time is 64 times
+
+
+def test_a_number_stays_with_its_abbreviation() -> None:
+    text = "The old tram no. 7 is rolling. We live at no. We saw pp. 3 to 5 on Sunday."
+    assert sentences_of(text) == [
+        "The old tram no. 7 is rolling.",
+        "We live at no.",
+        "We saw pp. 3 to 5 on Sunday.",
+    ]

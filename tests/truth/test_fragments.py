@@ -20,8 +20,14 @@ DISAGREEING = [
     # a plural behind "a"
     ("The value is an arbitrary rune value.", "Value is an arbitrary rune values", "an arb"),
     ("It reads each entry of the list.", "It reads each entries of list", "each entries"),
+    # "a" and "an"
+    ("We sell an old album and a book.", "We sell an book", "an book"),
+    ("We had a good evening.", "We had a evening", "a evening"),
 ]
 AGREEING = [
+    ("We ate an old egg and a union man left.", "We ate an egg, union man left"),
+    ("The council hired a long-serving user.", "Council hires a user"),
+    ("They chose an MP3 of an hour.", "They chose an hour"),
     ("Norrland officials accused the mill.", "Norrland officials accuse mill"),
     ("The chair of the officials accused the mill.", "Chair of the officials accuses mill"),
     ("The Times accused the mill.", "Times accuses mill"),
@@ -53,6 +59,7 @@ FRAGMENTS = [
     # letters
     ("It is the lowest level in the U.S. in a generation.", "S lowest level in a generation"),
     ("A stray cat rode the tram to Odda.", "Stay cat rode tram to Odda"),
+    ("The council voted seven to four against selling the field.", "Council votes to four against"),
     # denied for a time alone
     (
         "The council will no longer collect leaves in December.",
@@ -81,6 +88,8 @@ WHOLE = [
     ("A plan by J.K. Olsen.", "J. K. Olsen's plan"),
     ("A stray cat rode the tram.", "Stray cat rode the trams"),
     ("The cats stayed.", "Cats stay"),
+    ("The club voted to raise the fee from 4 to 6 euros.", "Club to raise fee to 6 euros"),
+    ("The council voted seven to four to sell.", "Council voted seven to four to sell"),
     ("The probe will not launch before 2031.", "Probe will not launch before 2031"),
     ("The probe will not launch before 2031.", "Probe launch is for 2031, not now"),
     ("The lamp does not work. If you are away, call.", "Lamp does not work"),

@@ -48,6 +48,10 @@ _MORE_LINKS = re.compile(
 _GOES_ON = re.compile(r"[ \t]|[.,;!?)]?(?:\s|\Z)")
 _STARTS_SENTENCE = re.compile(r"[.!?…:\n][\"”’)]?[ \t\n]")
 _SEEN = 200  # characters before an address
+_LABELLED = re.compile(
+    r"<(?:https?://|mailto:|#)[^\s<>|]{1,2000}\|([^<>\n|]{1,200})>|"
+    r"<(?:[@!]|subteam\^)[\w^|.-]{1,60}>[ \t]?"
+)  # of chats: "<https://example.org|the shop>", "<!here>"
 _CLOSERS = ".,;:!?'’)]}*_"
 
 
@@ -57,7 +61,8 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     An address goes that stands in brackets, on a line of its own, or behind the end of a
     sentence; and one with a path whose sentence can do without it, with the "at" or "via" before
     it: "Book rooms at https://example.org/x?y=1 by May." becomes "Book rooms by May.". Elsewhere
-    its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org."
+    its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org." Of a link of
+    a chat ("<https://example.org|the shop>") its label stays, and of "<!here>" nothing.
 
     Args:
         text: The text.
@@ -66,9 +71,10 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     Returns:
         The text; unchanged if it has no addresses or nothing else.
     """
-    if "://" not in text and "www." not in text.lower():
-        return text
-    found = _IN_BRACKETS.sub("", _REFERENCE_LINE.sub("", text))
+    found = _LABELLED.sub(lambda link: link[1] or "", text)
+    if "://" not in found and "www." not in found.lower():
+        return found if has_words(found) else text
+    found = _IN_BRACKETS.sub("", _REFERENCE_LINE.sub("", found))
     parts: list[str] = []
     place = 0
     for url in _URL.finditer(found):

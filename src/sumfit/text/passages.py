@@ -31,6 +31,9 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sen|Rep|Gov|Gen|St|No|vs|etc|"
     r"Jr|Sr|Inc|Ltd|Co|Corp|Fig|[Rr]ef|(?<=[(])no|Eq|al|approx|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.$"
 )
+_NUMBERED = re.compile(
+    r"(?:^|[\s(])(?:nos?|pp?|vol|ch|art|sec|fig|ver|v|tel|ext|max|min)\.$", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]{3,}|\d[\d.,]*\d|\d")
 _LONGEST = 60  # words of a sentence; speech without marks is cut into pieces of this length
 _STOP = frozenset(
@@ -152,7 +155,8 @@ def sentences_of(text: str) -> list[str]:
         for line in _lines(paragraph):
             start = 0
             for end in _END.finditer(line):
-                if _ABBREVIATION.search(line[max(start, end.end() - 12) : end.end()]):
+                before = line[max(start, end.end() - 12) : end.end()]
+                if _ABBREVIATION.search(before) or _is_numbered(before, line, end.end()):
                     continue
                 found += _pieces(line[start : end.end()])
                 start = end.end()
@@ -313,6 +317,11 @@ class _Chooser:
 def _near_beginning(place: int) -> float:
     """How much more a sentence of an article may tell the news the earlier it stands."""
     return 1 + _NEWS_LEAD * math.exp(-place / (2 * _LEAD_SENTENCES))
+
+
+def _is_numbered(before: str, line: str, end: int) -> bool:
+    """Whether a stop belongs to the abbreviation of what has a number ("no. 7", "pp. 3-5")."""
+    return line[end:].lstrip()[:1].isdecimal() and _NUMBERED.search(before.rstrip()) is not None
 
 
 def _lines(paragraph: str) -> list[str]:

@@ -18,7 +18,9 @@ from sumfit.text.salience import salience
 __all__ = ["main_first", "parted"]
 
 _VERSION = re.compile(
-    r"(?:version |release )?\[?v?\d+(?:\.\d+)+\]?(?: ?[-–(] ?[^()]{4,20}\)?)?[.:]?", re.IGNORECASE
+    r"(?:version |release |(?-i:[A-Z])[\w-]{1,20} )?\[?v?\d+(?:\.\d+)+\]?"
+    r"(?: ?[-–(] ?[^()]{4,20}\)?)?[.:]?",
+    re.IGNORECASE,
 )
 _SECTION = re.compile(
     r"(?:(?:what['’]?s )?new(?: features)?|features|highlights|description|summary|overview|"

@@ -1,8 +1,9 @@
 """Verbs and nouns of a summary whose number does not agree, where the source has another form.
 
 Owns `disagreements`: a verb put into the present that does not fit its subject ("officials
-accuses" for "officials accused"), "is" and "are" behind another subject than the source's, and a
-plural behind "a" ("an arbitrary values" for "an arbitrary value").
+accuses" for "officials accused"), "is" and "are" behind another subject than the source's, a
+plural behind "a" ("an arbitrary values" for "an arbitrary value"), and "a" or "an" that was before
+another word ("an book").
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from sumfit.text.function_words import FUNCTION_WORDS
 from sumfit.truth.claims import Places
 from sumfit.truth.forms import FINITE, PREPOSITIONS
 from sumfit.truth.ordinary import ordinary_words
-from sumfit.truth.reading import Reading, are_neighbours
+from sumfit.truth.reading import Reading, are_neighbours, next_word
 from sumfit.truth.stems import is_past, stem
 
 __all__ = ["disagreements"]
@@ -33,6 +34,8 @@ _NO_SUBJECTS = PREPOSITIONS | FINITE | frozenset("who that which to".split())
 _ONE = frozenset("a an each every one another".split())
 _OTHER_FORMS = {"are": ("is",), "were": ("was",), "is": ("are",), "was": ("were",)}
 _BEGINS = frozenset(":.;")
+_VOWELS = frozenset("aeiouh")
+_LIKE_CONSONANTS = ("h", "u", "eu", "ew", "one", "once")
 _LONGEST_SUBJECT = 5  # words before the last one of a subject
 _LONGEST_NOUN = 4  # words from an article to the noun
 _SHORTEST_PLURAL = 4  # characters
@@ -61,6 +64,8 @@ def disagreements(summary: Reading, source: Reading, places: Places) -> Iterator
             noun = _noun_behind(summary, place)
             if noun and _was_singular(summary, noun, source, places):
                 yield " ".join(summary.words[place : noun + 1])
+            elif _sounds_wrong(summary, place, source, places):
+                yield " ".join(summary.words[place : place + 2])
 
 
 def _is_wrong_present(summary: Reading, place: int, source: Reading, places: Places) -> bool:
@@ -148,6 +153,17 @@ def _noun_behind(summary: Reading, article: int) -> int:
         if is_last or summary.folded[place + 1] in FUNCTION_WORDS:
             return place if _is_plural(summary.folded[place]) else 0
     return 0
+
+
+def _sounds_wrong(summary: Reading, article: int, source: Reading, places: Places) -> bool:
+    """Whether "an" stands before a consonant or "a" before a vowel, and not so in the source."""
+    word, noun = summary.folded[article], next_word(summary, article)
+    is_plain = noun in ordinary_words() and summary.words[article + 1].islower()
+    if not is_plain or are_neighbours(source, places.get(word, ()), noun):
+        return False
+    if word == "an":
+        return noun[0] not in _VOWELS
+    return word == "a" and noun[0] in _VOWELS and not noun.startswith(_LIKE_CONSONANTS)
 
 
 def _was_singular(summary: Reading, noun: int, source: Reading, places: Places) -> bool:

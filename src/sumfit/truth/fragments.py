@@ -3,8 +3,9 @@
 Owns `fragments`: a clause with "if" or "because" without the one that it belongs to, a line that
 ends on a verb before its object, one that begins as the continuation of another ("But ..."), a
 pronoun glued behind a preposition ("at I need it"), a letter of an abbreviation ("S lowest" of
-"U.S."), a word of the source without one of its letters ("stay" for "stray"), and what is not so
-before or on a day only, without that ("will not launch" for "will not launch before 2026").
+"U.S."), a word of the source without one of its letters ("stay" for "stray"), half of the
+count of a vote or match ("to four" of "seven to four"), and what is not so before or on a day only,
+without that ("will not launch" for "will not launch before 2026").
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from collections.abc import Iterator
 from sumfit.text.orders import order_of
 from sumfit.truth.claims import Places
 from sumfit.truth.forms import PREPOSITIONS
+from sumfit.truth.numbers import NUMBER_WORDS
 from sumfit.truth.reading import Reading, next_word
-from sumfit.truth.stems import is_past
+from sumfit.truth.stems import is_past, stem
 
 __all__ = ["fragments"]
 
@@ -60,6 +62,7 @@ _FILLING = re.compile(r"\b(?:y'know|you know,|I mean,|um|uh)(?=\W|$)")
 _DENIES = frozenset("not never no cannot".split())
 _UNTIL = frozenset("before until till if".split())
 _ON_DAYS = frozenset("in on at".split())
+_COUNTED = frozenset(map(stem, "vote voted win won lead led beat lose lost draw drew".split()))
 _SHORTEST = 3  # words of a line whose end is looked at
 _SHORTEST_WORD = 3  # characters of one that has lost a letter
 _LONGEST = 40  # words of a clause that are looked at
@@ -94,6 +97,8 @@ def fragments(summary: Reading, text: str, source: Reading, places: Places) -> I
             yield f"{summary.words[place]} {summary.words[place + 1]}"
         elif _lost_letter(summary, place, source, places):
             yield summary.words[place]
+        elif _is_half_count(summary, place, source, places):
+            yield " ".join(summary.words[place : place + 2])
     if '"' not in text and not order_of(text):
         yield from _unlimited(summary, source)
 
@@ -179,6 +184,23 @@ def _lost_letter(summary: Reading, place: int, source: Reading, places: Places) 
         len(one) == len(word) + 1 and one[0] == word[0] and _is_without_letter(word, one)
         for one in places
     )
+
+
+def _is_half_count(summary: Reading, place: int, source: Reading, places: Places) -> bool:
+    """Whether "to" stands before a number that ends a count, without the one that begins it."""
+    if summary.folded[place] != "to" or (place and _is_number(summary, place - 1)):
+        return False
+    return any(
+        i > 2
+        and _is_number(source, i - 2)
+        and source.folded[i - 1] == "to"
+        and source.stems[i - 3] in _COUNTED
+        for i in places.get(next_word(summary, place), ())
+    )
+
+
+def _is_number(reading: Reading, place: int) -> bool:
+    return reading.is_number[place] or reading.folded[place] in NUMBER_WORDS
 
 
 def _is_without_letter(word: str, longer: str) -> bool:
