@@ -145,6 +145,16 @@ def test_some_lines_stand_alone(
     assert may_extend(Options(), resolve_budget(max_chars=200), "news")
 
 
+def test_a_header_makes_one_statement_and_a_description_more() -> None:
+    for name, is_extended in (
+        ("slack-header", False),
+        ("youtube-title", False),
+        ("rss-title", False),
+        ("meta-description", True),
+    ):
+        assert may_extend(Options(), resolve_budget(preset=name), "") == is_extended
+
+
 def test_numbers_are_those_of_the_line_before(default: Summarizer) -> None:
     n_added = 0
     for text, limit in ((LONG, 250), (TRAM, 160), (BEES, 220)):

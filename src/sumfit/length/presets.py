@@ -24,6 +24,7 @@ class Preset:
         description: What it is for.
         source: Where the number comes from.
         style: Style that suits the slot, as ``style=`` takes it; empty where any may.
+        is_heading: The slot is for a title or header, which makes one statement.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Preset:
     description: str
     source: str
     style: str = ""
+    is_heading: bool = False
 
 
 PRESETS: dict[str, Preset] = {
@@ -101,6 +103,7 @@ PRESETS: dict[str, Preset] = {
             100,
             "title of a video on YouTube",
             "YouTube Data API, videos: snippet.title has a maximum length of 100 characters",
+            is_heading=True,
         ),
         Preset(
             "og-title",
@@ -139,6 +142,7 @@ PRESETS: dict[str, Preset] = {
             150,
             "header block of a message in Slack",
             "Slack API, Block Kit reference, header block: text of at most 150 characters",
+            is_heading=True,
         ),
         Preset(
             "slack-section",
@@ -238,6 +242,7 @@ PRESETS: dict[str, Preset] = {
             100,
             "title of an item in a feed",
             "RSS 0.91, item: title of at most 100 characters; RSS 2.0 and Atom set no limit",
+            is_heading=True,
         ),
         Preset(
             "rss-description",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sumfit.length import LengthRequest
+from sumfit.length import LengthRequest, get_preset
 from sumfit.pipeline.options import Options
 from sumfit.rerank import AUTO
 from sumfit.text import Tokenizer
@@ -92,6 +92,7 @@ def may_extend(options: Options, length: LengthRequest, style: str) -> bool:
         and not options.banned
         and style not in _ONE_STATEMENT
         and not length.label
+        and not (length.preset and get_preset(length.preset).is_heading)
     )
 
 
