@@ -93,6 +93,18 @@ def test_table_1_has_every_row_or_says_why_not(tiny_model: Path, data: Path) -> 
         assert "budget:exactly floor(" in table["notes"][0]
 
 
+def test_r_sum_is_told_without_sources_that_lack_words(tiny_model: Path, data: Path) -> None:
+    whole = tables(invoke(tiny_model, "table1", "--data", str(data)))
+    assert not any("UNK" in note for table in whole for note in table["notes"])
+    source = data / "input.txt"
+    first, *others = source.read_text(encoding="utf-8").splitlines()
+    source.write_text("\n".join([f"UNK {first}", *others]) + "\n", encoding="utf-8")
+    for table in tables(invoke(tiny_model, "table1", "--data", str(data))):
+        (note,) = (one for one in table["notes"] if "UNK" in one)
+        assert note.startswith(f"1 of {1 + len(others)} sources have UNK or <unk>")
+        assert all(f"{row['model']} " in note for row in table["rows"])
+
+
 def test_rows_are_filled_from_files_and_cut_where_too_long(
     tiny_model: Path, data: Path, tmp_path: Path
 ) -> None:

@@ -99,6 +99,14 @@ def test_unknown_token_stays_in_sources_and_leaves_summaries() -> None:
     assert GIGAWORD.apply_summary("<unk>") == ""
 
 
+def test_the_mark_of_the_test_part_is_the_corpus_own() -> None:
+    assert (
+        GIGAWORD.apply_source("nec and UNK corp. of UNK said")
+        == "nec and <unk> corp. of <unk> said"
+    )
+    assert GIGAWORD.apply_source("the unk and UNKs met") == "the unk and unks met"
+
+
 def test_natural_profile_takes_the_unknown_token_for_text() -> None:
     natural = get_profile("natural")
     assert natural.apply_summary("an <unk> here") == "an <unk> here"

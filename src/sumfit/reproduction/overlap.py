@@ -6,8 +6,11 @@ name in the notes; any row can be filled from a file of summaries instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from sumfit.evaluation.fidelity import fidelity
 from sumfit.evaluation.rouge import (
@@ -36,6 +39,7 @@ _COLUMNS = (
     "length",
     "broken %",
 )
+_UNKNOWN = re.compile(r"(?:^|\s)(?:UNK|<unk>)(?=\s|$)")
 _PAPER = (*(f"paper {metric}" for metric in METRICS), "paper % truncate", "paper length")
 
 
@@ -139,10 +143,23 @@ def _notes(
             f"{'; '.join(soft)}: no length control, so at most that many words, cut after the last "
             "whole word that fits (% truncate)"
         )
+    yield from _without_unknown(made, results)
     if shorter:
         yield (
             f"of {len(made.part)} texts, so many have no output of exactly the length and take the "
             f"best shorter one: {'; '.join(shorter)}"
+        )
+
+
+def _without_unknown(made: Reproduction, results: Mapping[str, RougeResult]) -> Iterator[str]:
+    """How many sources have a mark in the place of a rare word, and R-Sum without them."""
+    whole = np.array([_UNKNOWN.search(source) is None for source in made.part.sources])
+    if results and 0 < whole.sum() < len(whole):
+        total = METRICS.index("R-Sum")
+        sums = (f"{name} {r.items[whole, total].mean():.2f}" for name, r in results.items())
+        yield (
+            f"{(~whole).sum():,} of {len(whole):,} sources have UNK or <unk> where a rare word "
+            f"stood; R-Sum without them: {'; '.join(sums)}"
         )
 
 

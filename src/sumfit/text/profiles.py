@@ -108,6 +108,7 @@ _TOKENS = _compiled(
     (r"(?<=\w)'(?![\w'])", " '"),
     (r"(?i)(?:(?<=^)|(?<=\s))'(?=\w)(?!(?:s|m|d|t|re|ve|ll|em|tis|twas|n)\b)", "` "),
     (r"\d", "#"),
+    (r"(?:(?<=^)|(?<=\s))UNK(?=\s|$)", "<unk>"),
 )
 _UNKNOWN = re.compile(r"(?:(?<=^)|(?<= ))<unk>(?= |$)")
 
@@ -129,7 +130,8 @@ class GigawordProfile:
     def apply_source(self, text: str, check: Check | None = None) -> str:
         """Bring a source into the corpus's form.
 
-        The corpus's ``<unk>`` stays: it marks where a rare word stood.
+        The corpus's ``<unk>`` stays: it marks where a rare word stood. Its test part writes ``UNK``
+        for that, which becomes the same mark.
 
         Args:
             text: Natural text, or text already in this form.
