@@ -91,8 +91,8 @@ def test_twice_the_text_takes_about_twice_the_lines(
     name: str, unit: str, before: str, after: str
 ) -> None:
     read = READERS[name]
-    read(before + unit + after)  # what is made once
     text = before + unit * 300 + after
+    read(text)  # what is made once
     once, twice = n_lines(read, before + unit * 150 + after), n_lines(read, text)
     assert twice <= 2.4 * once + 10 * len(text)  # one more loop may begin at some length
 

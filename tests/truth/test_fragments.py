@@ -86,6 +86,8 @@ WHOLE = [
     ("Take it at the time of I, Claudius.", "I take it"),
     ("It is the lowest level in the U.S. in years.", "Lowest level in U.S. in years"),
     ("A plan by J.K. Olsen.", "J. K. Olsen's plan"),
+    ("It earned 40 million dollars in May.", "Company earned $40M in May"),
+    ("The technology firm of Odda closed its laboratory.", "Tech firm closes lab"),
     ("A stray cat rode the tram.", "Stray cat rode the trams"),
     ("The cats stayed.", "Cats stay"),
     ("The club voted to raise the fee from 4 to 6 euros.", "Club to raise fee to 6 euros"),

@@ -163,8 +163,11 @@ def _is_open_multiple(word: str, source: Reading, places: Places) -> bool:
 
 def _is_other_way(word: str, behind: str, source: Reading, places: Places) -> bool:
     """Whether a line says "from" of what the source only has behind "to", or the reverse."""
-    before = {source.folded[place - 1] for place in places.get(behind, ()) if place}
-    return before == {_OTHER_WAY[word]}
+    theirs = [place for place in places.get(behind, ())[:2] if place]
+    other = _OTHER_WAY[word]
+    return bool(theirs) and all(
+        source.folded[place - 1] == other for place in places[behind] if place
+    )
 
 
 def _is_joined(words: str, text: str) -> bool:

@@ -65,6 +65,7 @@ _ON_DAYS = frozenset("in on at".split())
 _COUNTED = frozenset(map(stem, "vote voted win won lead led beat lose lost draw drew".split()))
 _SHORTEST = 3  # words of a line whose end is looked at
 _SHORTEST_WORD = 3  # characters of one that has lost a letter
+_LOOKED_AT = 20  # places of a number
 _LONGEST = 40  # words of a clause that are looked at
 _NEAR = 5  # words behind "before" of which one tells what follows it
 _MOST_KEPT = 0.6  # of what is denied
@@ -91,7 +92,7 @@ def fragments(summary: Reading, text: str, source: Reading, places: Places) -> I
     if _ends_on_verb(summary, source, places):
         yield summary.words[-1]
     for place, word in enumerate(summary.folded):
-        if _is_letter(summary, place) and word not in places:
+        if _is_letter(summary, place) and word not in places and _is_abbreviated(word, source):
             yield summary.words[place]
         elif _is_glued(summary, text, place, source, places):
             yield f"{summary.words[place]} {summary.words[place + 1]}"
@@ -162,6 +163,11 @@ def _is_letter(summary: Reading, place: int) -> bool:
     return len(word) == 1 and word.isupper() and word not in "AI" and not is_initial
 
 
+def _is_abbreviated(letter: str, source: Reading) -> bool:
+    """Whether an abbreviation of the source has a letter: "s" of "U.S."."""
+    return any("." in word and letter in word.casefold().split(".") for word in source.words)
+
+
 def _is_glued(summary: Reading, text: str, place: int, source: Reading, places: Places) -> bool:
     """Whether a preposition of the source has a subject and its verb behind it in the summary."""
     word = summary.folded[place]
@@ -195,7 +201,7 @@ def _is_half_count(summary: Reading, place: int, source: Reading, places: Places
         and _is_number(source, i - 2)
         and source.folded[i - 1] == "to"
         and source.stems[i - 3] in _COUNTED
-        for i in places.get(next_word(summary, place), ())
+        for i in places.get(next_word(summary, place), ())[:_LOOKED_AT]
     )
 
 

@@ -271,6 +271,15 @@ def _compare(source: _Source, text: str) -> Support:
     )
 
 
+_SHORT_FORMS = frozenset(
+    """
+    ad ads agree app apps auto config demo doc docs exam exams fed free info init lab labs man memo
+    mic phone photo photos repo repos tech temp vet win wins
+    """.split()
+)
+"""Words that are said for longer ones, or are the verb of a noun ("win" for "winner")."""
+
+
 def _new_words(summary: Reading, source: _Source, names: Iterable[str]) -> tuple[str, ...]:
     """Content words that the source has in no form; a long word may share its first letters."""
     found = []
@@ -292,7 +301,7 @@ def _stumps(new: Iterable[str], text: str, source: _Source) -> Iterator[str]:
     known = {text.partition(":")[0].casefold(), order_of(text)}
     for word in new:
         folded = word.casefold()
-        if folded in known or f"{word}-" in text:
+        if folded in known or folded in _SHORT_FORMS or f"{word}-" in text:
             continue
         if any(part != folded and part.startswith(folded) for part in source.parts):
             yield word
