@@ -139,6 +139,12 @@ def test_lines_that_were_not_wrapped_are_parted() -> None:
         "what is to be done in\nMay with the lift, which is broken"
     )
     assert clean(wrapped).text == wrapped
+    title = (
+        "A Decoding Algorithm for Length-Control\nSummarization Based on Directed\nAcyclic Words"
+    )
+    assert clean(title).text == title
+    paid = "He paid $5\n10 days later the shop closed and nobody got the money back."
+    assert clean(paid).text == paid
     poem = "the rain\non the Roof\nof the barn\nand the Hay"
     assert clean(poem).text == poem
 

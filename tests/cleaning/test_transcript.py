@@ -73,7 +73,7 @@ from sumfit.cleaning import clean
         (
             "WEBVTT\n\n00:00:01.000 --> 00:00:04.000\nOkay, uh, I think we're all here.\n\n"
             "00:00:04.000 --> 00:00:08.000\nUm, so the, uh, budget is, erm, cut, um, by half.",
-            "So the budget is cut, by half.",
+            "So the budget is cut by half.",
         ),
         (
             "[Music]\nSPEAKER 1: Welcome back to us.\nSPEAKER 2: (laughs) Glad to be here.",
@@ -162,3 +162,25 @@ def test_marks_within_what_is_said_stay() -> None:
 
 def test_the_times_of_a_day_stay_in_a_list() -> None:
     assert "10:00" in clean("- 10:00 Doors open\n- 11:30 The band plays").text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ana: Hallo, wann treffen wir uns am WE?\nBen: Um drei, oder um vier?\nAna: Gut, um drei.",
+        "Ana: Temos um plano para a ponte?\nRui: Sim, um plano, I guess.\nAna: E um barco, sim.",
+        "Ana: The port of Umm Qasr is shut.\nBen: Is Umm Qasr in Iraq?\nAna: Yes, it is near us.",
+    ],
+)
+def test_um_stays_where_it_may_be_a_word(said: str) -> None:
+    found = clean(said).text
+    assert [word.lower() for word in found.split()] == [
+        word.lower() for word in said.split() if word not in ("Ana:", "Ben:", "Rui:")
+    ]
+
+
+def test_only_what_begins_at_zero_has_chapters() -> None:
+    day = "9:00 Welcome\n9:30 Introduction\n10:00 Talk by Ana Hart\n11:00 Ad break\n12:00 Lunch"
+    assert "Ad break" in clean(day).text
+    video = day.replace("9:00", "0:00")
+    assert "Ad break" not in clean(video).text

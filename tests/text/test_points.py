@@ -43,6 +43,22 @@ def test_the_fields_of_a_ticket_are_left_out_but_its_subject() -> None:
     assert main_first("Place: Leeds\nDate: 4 May\nThe choir sings. Tickets are free.") is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Decision: the board sells the pool.\nPlan: an auction",
+        "Plan: the council closes the bridge on 4 May for six weeks",
+        "Request: two more nurses for the night shift.",
+        "Affected: all trains between Leeds and York.",
+    ],
+)
+def test_what_a_field_says_in_a_sentence_is_read(said: str) -> None:
+    text = f"{said}\nThe board met for an hour in the hall. There was tea for the guests."
+    found = main_first(text)
+    read_ = text if found is None else found.text
+    assert all(word in read_ for word in said.split(":")[1].split(".")[0].split()[1:])
+
+
 def test_each_turn_of_talk_is_parted() -> None:
     talk = "hi all. anyone there?\nyes\nthe meeting moves to Friday at 10\nok"
     found = main_first(talk, "talk")

@@ -19,6 +19,7 @@ _NEW_START = re.compile(r"[\"'“‘(\[]?(?:[A-Z]|\d)")
 _WRAPPED = 0.75  # of the longest line, that a line is long at least if it was only wrapped
 _NARROWEST = 60  # characters to which running text is wrapped
 _MOST_GOING_ON = 0.25  # share of lines that begin with a small letter, of lines that stand alone
+_MOST_WRAPPED = 0.7  # share of lines of a column
 _PAIR = 2  # a title and a line below it
 _LABEL = 12  # characters at the end of a line, of which the next one may be the content
 
@@ -54,15 +55,30 @@ def _with_lines_ended(block: str) -> str:
     if n_going_on > _MOST_GOING_ON * len(lines):
         return block
     is_pair = len(lines) == _PAIR  # which does not show where lines are wrapped
+    if not is_pair and _is_column(lines):
+        return block
     width = _WRAPPED * (len(lines[1]) if is_pair else max(_NARROWEST, *map(len, lines)))
     for place, (line, below) in enumerate(pairwise(lines)):
         has_room = len(line) + len(below.partition(" ")[0]) < width
-        if has_room and _NEW_START.match(below) and _OPEN_END.search(line) and _may_end(line):
+        if (
+            has_room
+            and _NEW_START.match(below)
+            and _OPEN_END.search(line)
+            and _may_end(line, below)
+        ):
             lines[place] = as_sentence(line)
     return "\n".join(lines)
 
 
-def _may_end(line: str) -> bool:
+def _is_column(lines: list[str]) -> bool:
+    """Whether most lines are as long as the longest, but for the next word: a narrow column."""
+    width = max(map(len, lines))
+    wrapped = [len(a) + 1 + len(b.partition(" ")[0]) >= width for a, b in pairwise(lines)]
+    return sum(wrapped) > _MOST_WRAPPED * len(wrapped)
+
+
+def _may_end(line: str, below: str) -> bool:
     """Whether a line may be all that is said: a heading, an item, a note."""
     last = line.rpartition(" ")[2].lower()
-    return last not in FUNCTION_WORDS and ":" not in line[-_LABEL:]
+    is_sum = line[-1:].isdecimal() and below[:1].isdecimal()
+    return last not in FUNCTION_WORDS and ":" not in line[-_LABEL:] and not is_sum

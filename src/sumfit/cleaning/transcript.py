@@ -40,6 +40,7 @@ _LABEL = re.compile(
 _HANDLE = re.compile(r"[ \t]{0,40}<?([a-z][\w.-]{1,20})[:>][ \t]{1,8}(?=\S)")  # "dana: morning!"
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,2}")
 _BULLET = r"[ \t]{0,8}(?:[-*•–]|\d{1,3}[.)])[ \t]{1,4}(?=[\[(]?"
+_FIRST_TIME = re.compile(r"(?m)^\W{0,4}0?0:00(?::00)?\b")
 _FIRST_CHAPTER = re.compile(rf"(?m)^{_BULLET}0?0:00\b)")
 _LISTED_CHAPTER = re.compile(rf"(?m)^{_BULLET}\d{{1,2}}:\d\d\b)")
 _LABEL_ALONE = re.compile(
@@ -95,14 +96,10 @@ _BY_THE_WAY = re.compile(  # of a video: lines that say nothing of what is in it
     r"(?:video )?(?:chapters|time[ -]?stamps|time[ -]?codes))[.:!]?",
     re.IGNORECASE,
 )
-_FILLER = re.compile(
-    r"(?P<before>,?[ ])?"
-    r"(?:\b(?:[Uu]h+|[Uu]h?m+|[Ee]rm+)\b(?![-'’\w])(?P<after>[,.…–—]{0,3})[ ]?)+(?P<next>[a-z])?"
-)
-_LIGHT = frozenset(
-    """
-    a an the of to in on for with and but is are was were we i you they it that our my your
-    """.split()
+_FILLERS = (  # none that may be a word of a name or of another language
+    (re.compile(r"(?m)(?:^|(?<=[.!?…] ))(?:[Uu]h?m+|[Uu]h+|[Ee]rm+)(?:,|\.{1,3}|…) +(\w)"), True),
+    (re.compile(r", (?:uh?m+|uh+|erm+),(?= \w)|,? uhm?(?:,|\.\.\.|…)?(?= [a-z\d])"), False),
+    (re.compile(r",? (?:um+|erm+)(?:\.\.\.|…)(?= \w)"), False),
 )
 _ENGLISH = re.compile(  # in German and Portuguese "um" is a word
     r"\b(?:the|and|you|yes|for|of|with|that|it|we|is|i)\b", re.IGNORECASE
@@ -141,7 +138,7 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     if not (is_stamped or labels):
         return text
     blocks = _turns(lines, labels, is_stamped=is_stamped, has_cues=has_cues)
-    if is_stamped and not has_cues:
+    if is_stamped and _FIRST_TIME.search(text):
         blocks = [block for block in blocks if not _BY_THE_WAY.fullmatch(block)] or blocks
     found = without_small_talk(_without_fillers(joined(blocks)))
     return found if has_words(found) else text
@@ -191,25 +188,16 @@ def _left_open(label: str) -> str:
 
 
 def _without_fillers(text: str) -> str:
-    """What is said without "uh", "um" and "erm", and the commas around them."""
+    """What is said without "uh", "um" and "erm" between commas or before a mark."""
     if not _ENGLISH.search(text):
         return text
-    return _FILLER.sub(_instead_of, text)
+    for filler, begins in _FILLERS:
+        text = filler.sub(_capital if begins else "", text)
+    return text
 
 
-def _instead_of(filler: re.Match[str]) -> str:
-    """What stands in the place of a filler, with the letter that follows it."""
-    text, start = filler.string, filler.start()
-    following, after = filler.group("next") or "", filler.group("after")
-    words = text[max(start - 12, 0) : start].split()
-    is_on_new_line = not words or text[start - 1] == "\n"
-    if is_on_new_line or words[-1][-1] in ".!?…":
-        is_capital = filler.group().lstrip(" ,")[0].isupper()
-        return ("" if is_on_new_line else " ") + (following.upper() if is_capital else following)
-    if after == ".":
-        return f". {following}"
-    has_comma = "," in (filler.group("before") or "") or "," in after
-    return (", " if has_comma and words[-1].lower() not in _LIGHT else " ") + following
+def _capital(found: re.Match[str]) -> str:
+    return found[1].upper()
 
 
 def _handles(lines: list[str], fewest: int, *, is_stamped: bool) -> frozenset[str]:

@@ -50,6 +50,7 @@ _TICKET_FIELD = re.compile(
     r"reporter|affected|operating system|customer)\b",
     re.IGNORECASE,
 )
+_SAID = re.compile(r"[.!?]\s*$|^decision\b|(?:\S+\s+){7}\S", re.IGNORECASE)
 _OVER_FIELD = re.compile(r"status[ \t]*:[ \t]*resolved[ \t.]*", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:subject|title|summary)[ \t]*:[ \t]*", re.IGNORECASE)
 _POINT = re.compile(
@@ -131,7 +132,9 @@ def _without_fields(text: str) -> tuple[str, bool]:
     """A text without the fields of a ticket before it, and whether it has such; a subject stays."""
     lines = text.split("\n")
     n = next((i for i, line in enumerate(lines) if line.strip() and not _FIELD.fullmatch(line)), 0)
-    if not any(map(_TICKET_FIELD.match, lines[:n])):
+    fields = [line for line in lines[:n] if line.strip()]
+    are_said = any(_SAID.search(line) and not _SUBJECT.match(line) for line in fields)
+    if are_said or not any(map(_TICKET_FIELD.match, fields)):
         return text, False
     is_over = any(map(_OVER_FIELD.fullmatch, lines[:n]))
     subjects = [line[found.end() :] for line in lines[:n] if (found := _SUBJECT.match(line))]
