@@ -193,6 +193,27 @@ def test_three_values_of_a_file_are_told_and_how_many_more(n: int, rest: str) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "old", "new", "verb"),
+    [
+        ("ci.yml", "python-version", "3.9", "3.10", "Update"),
+        ("ci.yml", "version", "1.10", "1.9", "Update"),
+        ("a.py", "VERSION", "2.9", "2.10", "Update"),
+        ("a.yml", "python", "3.9", "3.10", "Change"),
+        ("a.yml", "conversion", "1.5", "2.5", "Raise"),
+        ("a.yml", "rate", "0.25", "0.20", "Lower"),
+        ("a.yml", "rate", "1.5", "2", "Raise"),
+    ],
+)
+def test_a_version_is_neither_raised_nor_lowered(
+    path: str, name: str, old: str, new: str, verb: str
+) -> None:
+    mark = ":" if path.endswith("yml") else " ="
+    shown = name if name.isalpha() else f"`{name}`"
+    text = clean(patch_of(path, f"-{name}{mark} {old}", f"+{name}{mark} {new}")).text
+    assert text.startswith(f"{verb} {shown} from {old} to {new} in {path}")
+
+
 def test_a_test_is_told_behind_what_it_tests() -> None:
     patches = [
         patch_of("tests/test_oven.py", "+def test_a_cold_oven_waits():"),

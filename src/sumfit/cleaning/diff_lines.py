@@ -50,6 +50,7 @@ _LABELS = re.compile(r"port$|listen|id$|year", re.IGNORECASE)  # numbers that co
 _WORD = re.compile(r"[\w./:@+*-]{1,60}")
 _NUMBER = re.compile(r"(-?\d[\d_]*(?:\.\d+)?) ?([a-zA-Z%]{0,3})")
 _VERSION = re.compile(r"[~^]?v?(\d+\.\d+[\w.+-]*)")
+_NAMES_A_VERSION = re.compile(r"(?<![A-Za-z])(?:version|VERSION)|Version")  # not "conversion"
 _GO_TIME = re.compile(r"(\d+) ?\* ?time\.(Millisecond|Second|Minute|Hour)")
 _UNITS = {"Millisecond": "ms", "Second": "s", "Minute": "min", "Hour": "h"}
 _NAMED = re.compile(r"[\"'][^\"'`]{1,40}[\"']|true|false|null|nil|none", re.IGNORECASE)
@@ -185,7 +186,11 @@ def _change(name: str, old: str, new: str, *, is_word: bool, is_bare: bool) -> s
     shown = name if name.isalpha() else f"`{name}`"
     old, new = (_GO_TIME.sub(_in_units, value) for value in (old, new))
     was, now = (_VERSION.fullmatch(value.strip("\"'")) for value in (old, new))
-    is_version = was and now and (was[1].count(".") > 1 or not _NUMBER.fullmatch(old))
+    is_version = (
+        was
+        and now
+        and (was[1].count(".") > 1 or not _NUMBER.fullmatch(old) or _NAMES_A_VERSION.search(name))
+    )
     if was and now and is_version:
         return f"update {shown} from {was[1]} to {now[1]}"
     first, second = _NUMBER.fullmatch(old), _NUMBER.fullmatch(new)
@@ -193,11 +198,17 @@ def _change(name: str, old: str, new: str, *, is_word: bool, is_bare: bool) -> s
         one, two = (float(found[1].replace("_", "")) for found in (first, second))
         is_like = first[2] == second[2] or not (one and two)
         is_amount = one != two and is_like and not (is_bare or _LABELS.search(name))
+        is_amount = is_amount and (two > one) == (_parts(second[1]) > _parts(first[1]))
         verb = ("raise" if two > one else "lower") if is_amount else "change"
         return f"{verb} {shown} from {old} to {new}"
     if _is_value(old, is_word=is_word) and _is_value(new, is_word=is_word):
         return f"change {shown} from {old} to {new}"
     return ""
+
+
+def _parts(number: str) -> list[int]:
+    """A number read as a version, where 3.10 is above 3.9."""
+    return [int(part) for part in number.replace("_", "").split(".")]
 
 
 def _is_value(text: str, *, is_word: bool) -> bool:
