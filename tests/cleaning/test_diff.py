@@ -214,6 +214,78 @@ def test_a_version_is_neither_raised_nor_lowered(
     assert text.startswith(f"{verb} {shown} from {old} to {new} in {path}")
 
 
+@pytest.mark.parametrize(
+    ("path", "old", "new", "text"),
+    [
+        (
+            "a.yml",
+            ["- name: a", "  port: 1", "- name: b", "  port: 2"],
+            ["- name: a", "  port: 3", "- name: b", "  port: 4"],
+            "Change port from 1 to 3 in a.yml.\nChange port from 2 to 4 in a.yml.",
+        ),
+        (
+            "nginx.conf",
+            ["server 10.0.0.1;", "server 10.0.0.2;", "server 10.0.0.3;"],
+            ["server 10.0.0.4;", "server 10.0.0.2;", "server 10.0.0.5;"],
+            "Change server from 10.0.0.1 to 10.0.0.4 in nginx.conf.\n"
+            "Change server from 10.0.0.3 to 10.0.0.5 in nginx.conf.",
+        ),
+        (
+            "a.yml",
+            ["port: 1", "port: 1"],
+            ["port: 2", "port: 2"],
+            "Change port from 1 to 2 in a.yml",
+        ),
+        (  # one more
+            "a.yml",
+            ["port: 1"],
+            ["port: 2", "port: 3"],
+            "In a.yml: use `port: 2` instead of `port: 1`; add `port: 3`.",
+        ),
+        (  # one has moved
+            "a.yml",
+            ["port: 1", "port: 2"],
+            ["port: 2", "port: 3"],
+            "In a.yml: use `port: 3` instead of `port: 1`.",
+        ),
+        (
+            "a.yml",
+            ["host: 10.0.0.1"],
+            ["host: 10.0.0.9"],
+            "Change host from 10.0.0.1 to 10.0.0.9 in a.yml",
+        ),
+    ],
+)
+def test_values_of_a_name_that_stands_twice_are_paired_in_order(
+    path: str, old: list[str], new: list[str], text: str
+) -> None:
+    lines = [f"-{line}" for line in old] + [f"+{line}" for line in new]
+    assert clean(patch_of(path, *lines)).text == text
+
+
+def test_names_that_stand_twice_are_not_paired_where_lines_are_left_out() -> None:
+    lines = [f"-port: {number}" for number in range(1, 8)]
+    lines += [f"+port: {number}" for number in range(11, 18)]
+    assert "from" not in clean(patch_of("a.yml", *lines)).text
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("a.toml", "numpy >= 1.2", "numpy == 1.2"),
+        ("a.toml", "numpy >= 1.2", "numpy == 1.3"),
+        ("p.json", '"lodash": "^4.17.0"', '"lodash": "~4.17.0"'),
+        ("a.js", "x == 1", "x = 1"),
+        ("a.js", "x == 1", "x === 1"),
+        ("a.js", "size: 'a'", 'size: "a"'),
+        ("a.yml", 'size: "5"', "size: 5"),
+    ],
+)
+def test_a_value_that_stays_is_not_told_as_changed(path: str, old: str, new: str) -> None:
+    text = clean(patch_of(path, f"-{old}", f"+{new}")).text
+    assert text == f"In {path}: use `{new}` instead of `{old}`."
+
+
 def test_a_test_is_told_behind_what_it_tests() -> None:
     patches = [
         patch_of("tests/test_oven.py", "+def test_a_cold_oven_waits():"),

@@ -69,7 +69,7 @@ class _Change:
     def close_run(self) -> None:
         """Tell the lines removed and added in one place, as far as there is room."""
         if self.room:
-            found = tell_run(self.path, self.removed, self.added)
+            found = tell_run(self.path, self.removed, self.added, is_cut=self.is_cut)
             self.is_cut |= len(found.values) > self.room
             self.values += found.values[: self.room]
             self.said += found.said[: self.room]

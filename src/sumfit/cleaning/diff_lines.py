@@ -38,9 +38,9 @@ _SETTING = re.compile(
     r"(?P<head>(?:(?:const|let|var|val|final|static|private|public|export|int|long|float|"
     r"double) +)*"
     r"[\"']?(?P<name>[\w@][\w.@/-]*)[\"']?(?: *: *[A-Za-z][\w\[\]]*(?= *=))?)"
-    r" *(?::=|===?|=>|~=|>=|=|:| (?=v?\d+\.\d)) *(?P<value>.+)"
+    r" *(?P<mark>:=|===?|=>|~=|>=|=|:| (?=v?\d+\.\d)) *(?P<value>.+)"
 )
-_DIRECTIVE = re.compile(r"(?P<head>(?P<name>[A-Za-z][\w.-]*)) (?P<value>\S+)")
+_DIRECTIVE = re.compile(r"(?P<head>(?P<name>[A-Za-z][\w.-]*))(?P<mark> )(?P<value>\S+)")
 _CONFIGURES = re.compile(
     r"\.(?:conf|cnf|cfg|config|ini|properties|ya?ml|toml|env|tfvars)$|(?:^|/)[\w.-]*(?:config|rc)$",
     re.IGNORECASE,
@@ -51,6 +51,7 @@ _WORD = re.compile(r"[\w./:@+*-]{1,60}")
 _NUMBER = re.compile(r"(-?\d[\d_]*(?:\.\d+)?) ?([a-zA-Z%]{0,3})")
 _VERSION = re.compile(r"[~^]?v?(\d+\.\d+[\w.+-]*)")
 _NAMES_A_VERSION = re.compile(r"(?<![A-Za-z])(?:version|VERSION)|Version")  # not "conversion"
+_ADDRESS = re.compile(r"\d+(?:\.\d+){3}")
 _GO_TIME = re.compile(r"(\d+) ?\* ?time\.(Millisecond|Second|Minute|Hour)")
 _UNITS = {"Millisecond": "ms", "Second": "s", "Minute": "min", "Hour": "h"}
 _NAMED = re.compile(r"[\"'][^\"'`]{1,40}[\"']|true|false|null|nil|none", re.IGNORECASE)
@@ -87,13 +88,24 @@ class Told(NamedTuple):
     done: list[str]
 
 
-def tell_run(path: str, removed: list[str], added: list[str]) -> Told:
+class _Setting(NamedTuple):
+    """A line that sets something."""
+
+    number: int
+    name: str
+    mark: str
+    value: str
+    is_bare: bool
+
+
+def tell_run(path: str, removed: list[str], added: list[str], *, is_cut: bool = False) -> Told:
     """Tell lines that were removed and added in one place.
 
     Args:
         path: The file.
         removed: Lines without their mark.
         added: Lines that stand in their place.
+        is_cut: Whether there are more lines than are given.
 
     Returns:
         What they say; of lines of code nothing if a comment or the name of a test says it.
@@ -101,12 +113,17 @@ def tell_run(path: str, removed: list[str], added: list[str]) -> Told:
     if _DOCUMENT.search(path):
         return Told([], [], _code(removed, added))
     same = set(removed) & set(added)  # moved, or with another indent
-    removed = [line for line in removed if line not in same]
-    added = [line for line in added if line not in same]
-    said = [prose for line in added if (prose := _comment(line))]
-    old = [line for line in removed if not _comment(line)]
-    new = [line for line in added if not _comment(line)]
-    old, new, values = _changed_values(path, old, new)
+    said = [prose for line in added if line not in same and (prose := _comment(line))]
+    old = [line for line in removed if line not in same and not _comment(line)]
+    new = [line for line in added if line not in same and not _comment(line)]
+    values = []
+    for one, two in _pairs(path, removed, added, is_cut=is_cut):
+        change = _change(path, one, two)
+        if change and removed[one.number] in old and added[two.number] in new:
+            old.remove(removed[one.number])
+            new.remove(added[two.number])
+            values.append(change)
+    values = list(dict.fromkeys(values))
     if tests := [f"test that {name}" for line in new if (name := _test(line))]:
         return Told(values, said, tests)
     if any(order_of(prose) for prose in said) and not old:
@@ -147,29 +164,42 @@ def _message(line: str) -> str:
     return _prose(" ".join(_PLACEHOLDER.sub("", found[2]).split()))
 
 
-def _changed_values(
-    path: str, old: list[str], new: list[str]
-) -> tuple[list[str], list[str], list[str]]:
-    """Lines that are no changed value, and those that are, told."""
-    settings = {}
-    for line in old:
+def _pairs(
+    path: str, removed: list[str], added: list[str], *, is_cut: bool
+) -> list[tuple[_Setting, _Setting]]:
+    """What sets the same thing before and after, in the order of the lines added.
+
+    A thing that is set several times is paired in its order, if it is set as often as before and
+    none of its lines has moved.
+    """
+    before, after = _settings(path, removed), _settings(path, added)
+    pairs: list[tuple[_Setting, _Setting]] = []
+    for head, new in after.items():
+        old = before.get(head, [])
+        is_clear = len(old) == len(new) == 1 or not (is_cut or _have_moved(old, new))
+        if is_clear and len(old) == len(new):
+            pairs += zip(old, new, strict=True)
+    return sorted(pairs, key=lambda pair: pair[1].number)
+
+
+def _have_moved(old: list[_Setting], new: list[_Setting]) -> bool:
+    same = {setting.value for setting in old} & {setting.value for setting in new}
+    return any(
+        one.value != two.value and same & {one.value, two.value}
+        for one, two in zip(old, new, strict=False)
+    )
+
+
+def _settings(path: str, lines: list[str]) -> dict[str, list[_Setting]]:
+    """What the lines set, by what stands before the mark."""
+    settings: dict[str, list[_Setting]] = {}
+    for number, line in enumerate(lines):
         if found := _setting(path, line):
-            settings[found["head"]] = (line, found["value"])
-    told = []
-    kept = list(new)
-    for line in new:
-        found = _setting(path, line)
-        before = settings.get(found["head"]) if found else None
-        if found is None or before is None or before[0] not in old:
-            continue
-        is_word = _CONFIGURES.search(path) is not None
-        is_bare = found.re is _DIRECTIVE
-        change = _change(found["name"], before[1], found["value"], is_word=is_word, is_bare=is_bare)
-        if change:
-            told.append(change)
-            old = [other for other in old if other != before[0]]
-            kept.remove(line)
-    return old, kept, told
+            setting = _Setting(
+                number, found["name"], found["mark"], found["value"], found.re is _DIRECTIVE
+            )
+            settings.setdefault(found["head"], []).append(setting)
+    return settings
 
 
 def _setting(path: str, line: str) -> re.Match[str] | None:
@@ -181,29 +211,42 @@ def _setting(path: str, line: str) -> re.Match[str] | None:
     return found
 
 
-def _change(name: str, old: str, new: str, *, is_word: bool, is_bare: bool) -> str:
+def _change(path: str, before: _Setting, after: _Setting) -> str:
     """Tell how a value changes; ``""`` for what is no plain value, such as a word of code."""
+    name = after.name
     shown = name if name.isalpha() else f"`{name}`"
-    old, new = (_GO_TIME.sub(_in_units, value) for value in (old, new))
+    old, new = (_GO_TIME.sub(_in_units, setting.value) for setting in (before, after))
+    if before.mark != after.mark or old.strip("\"'") == new.strip("\"'"):
+        return ""
     was, now = (_VERSION.fullmatch(value.strip("\"'")) for value in (old, new))
-    is_version = (
+    if (
         was
         and now
         and (was[1].count(".") > 1 or not _NUMBER.fullmatch(old) or _NAMES_A_VERSION.search(name))
-    )
-    if was and now and is_version:
-        return f"update {shown} from {was[1]} to {now[1]}"
+    ):
+        if was[1] == now[1]:
+            return ""
+        is_address = _ADDRESS.fullmatch(was[1]) or _ADDRESS.fullmatch(now[1])
+        return f"{'change' if is_address else 'update'} {shown} from {was[1]} to {now[1]}"
     first, second = _NUMBER.fullmatch(old), _NUMBER.fullmatch(new)
     if first and second:
-        one, two = (float(found[1].replace("_", "")) for found in (first, second))
-        is_like = first[2] == second[2] or not (one and two)
-        is_amount = one != two and is_like and not (is_bare or _LABELS.search(name))
-        is_amount = is_amount and (two > one) == (_parts(second[1]) > _parts(first[1]))
-        verb = ("raise" if two > one else "lower") if is_amount else "change"
+        is_label = after.is_bare or _LABELS.search(name)
+        verb = "change" if is_label else _verb(first, second)
         return f"{verb} {shown} from {old} to {new}"
+    is_word = _CONFIGURES.search(path) is not None
     if _is_value(old, is_word=is_word) and _is_value(new, is_word=is_word):
         return f"change {shown} from {old} to {new}"
     return ""
+
+
+def _verb(first: re.Match[str], second: re.Match[str]) -> str:
+    """Say whether a number is raised or lowered, or only changed where that is not sure."""
+    one, two = (float(found[1].replace("_", "")) for found in (first, second))
+    is_like = first[2] == second[2] or not (one and two)
+    is_more = two > one
+    if one == two or not is_like or is_more != (_parts(second[1]) > _parts(first[1])):
+        return "change"
+    return "raise" if is_more else "lower"
 
 
 def _parts(number: str) -> list[int]:
