@@ -3,6 +3,7 @@
 import pytest
 
 from sumfit.cleaning import clean
+from sumfit.cleaning.hyphens import clean_hyphens
 from sumfit.truth.names import is_ordinary
 
 
@@ -12,8 +13,11 @@ from sumfit.truth.names import is_ordinary
         ("The har-\nbour is shut.", "The harbour is shut."),
         ("It is ten centi-\n  metres deep.", "It is ten centimetres deep."),
         ("It rained, there-\nfore we stayed.", "It rained, therefore we stayed."),
-        ("We saw the Elec-\ntrophoresis of sam-\nples.", "We saw the Electrophoresis of samples."),
-        ("It opens on Tues-\nday, Mrs Har-\ngreaves.", "It opens on Tuesday, Mrs Hargreaves."),
+        ("We saw the elec-\ntrophoresis of sam-\nples.", "We saw the electrophoresis of samples."),
+        ("It opens on Tues-\nday, with a re-\nsult.", "It opens on Tuesday, with a result."),
+        ("In con-\ncert the at-\ntacks fell.", "In concert the attacks fell."),
+        ("The har\u2010\nbour and the har- \nbour.", "The harbour and the harbour."),
+        ("The har-\u00a0\nbour and a key\u2010\nvalue.", "The harbour and a key\u2010value."),
         ("The har\u00ad\nbour is shut.", "The harbour is shut."),
         (
             "A well-\nknown baker sells a high-\nlevel cake.",
@@ -33,8 +37,24 @@ def test_a_word_parted_at_a_line_end_is_one_word(text: str, right: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "word",
+    """
+    re-signed re-covered co-op co-founder by-election no-one non-existent pre-trained multi-agent
+    anti-government self-made ex-partner key-value role-playing command-line check-in follow-up
+    Follow-up read-only audio-visual socio-economic spatio-temporal fine-tuned trade-off
+    time-series semi-final human-like south-west Jong-un Anne-marie anne-marie Li-ning
+    ana-maria@example.org https://example.org/har-bour har-bour.example www.har-bour.example
+    """.split(),
+)
+def test_a_hyphen_that_belongs_to_its_word_stays(word: str) -> None:
+    parted = "-\n".join(word.split("-"))
+    assert clean_hyphens(f"It is {parted} here.", known=is_ordinary) == f"It is {word} here."
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "Ein- \nund Ausfuhr",
         "Anne-\nMarie bakes.",
         "It covers pre-\nand post-war homes.",
         "A well-known baker\nsells cake.",
