@@ -263,6 +263,11 @@ def test_values_of_a_name_that_stands_twice_are_paired_in_order(
     assert clean(patch_of(path, *lines)).text == text
 
 
+def test_a_line_that_gets_only_a_comma_is_not_told() -> None:
+    patch = patch_of("a.json", '-"size": 1', '+"size": 1,', '+"wait": 2')
+    assert clean(patch).text == 'In a.json: add `"wait": 2`.'
+
+
 def test_names_that_stand_twice_are_not_paired_where_lines_are_left_out() -> None:
     lines = [f"-port: {number}" for number in range(1, 8)]
     lines += [f"+port: {number}" for number in range(11, 18)]

@@ -112,10 +112,14 @@ def tell_run(path: str, removed: list[str], added: list[str], *, is_cut: bool = 
     """
     if _DOCUMENT.search(path):
         return Told([], [], _code(removed, added))
-    same = set(removed) & set(added)  # moved, or with another indent
-    said = [prose for line in added if line not in same and (prose := _comment(line))]
-    old = [line for line in removed if line not in same and not _comment(line)]
-    new = [line for line in added if line not in same and not _comment(line)]
+    bare = ({line.rstrip(_LOOSE_ENDS) for line in lines} for lines in (removed, added))
+    same = set.intersection(*bare)  # moved, or with another indent or mark at the end
+    old, new = (
+        [line for line in lines if line.rstrip(_LOOSE_ENDS) not in same]
+        for lines in (removed, added)
+    )
+    said = [prose for line in new if (prose := _comment(line))]
+    old, new = ([line for line in lines if not _comment(line)] for lines in (old, new))
     values = []
     for one, two in _pairs(path, removed, added, is_cut=is_cut):
         change = _change(path, one, two)
