@@ -71,24 +71,28 @@ _COOKIES = (
     r"cookie (?:settings|policy|preferences|notice).{0,60}",
     r"by (?:continuing|using|clicking)\b.{0,200}\b(?:agree|accept|consent)\b.{0,200}",
 )
+_KEY = r"(?:[\w./-]{0,60}#\d{1,9}|(?-i:[A-Z][A-Z0-9]{1,9})-\d{1,9}|https?://\S{1,200})"
 _SIGNATURES = (
     r"sent from my .{2,40}|get outlook for .{2,30}",
-    r"(?:signed-off|reviewed|acked|tested|co-authored|reported|suggested|approved|helped|co-developed)"
-    r"-by: .{1,200}",
-    r"(?:change-id|reviewed-on|cr-commit-position|commit-queue|auto-submit|cq-depend): .{1,200}",
-    r"(?:refs?|references|bugs?|issues?|closes|fixes|resolves|see-also|jira|ticket|task|related)"
-    r" ?[:=] ?(?=\S{0,60}[\d#])[\w#:/.-]{1,60}(?:, ?[\w#:/.-]{1,60}){0,8}",
     r"(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?) #\d{1,9}(?:,? (?:and )?#\d{1,9}){0,8}\.?",
+    r"(?:closes|fixes|resolves|refs?) ?: #\d{1,9}",
     r"\(cherry picked from commit [0-9a-f]{6,64}\)",
-    r"(?:cc|link|closes|fixes|bug|issue|refs?) ?: (?:#\d+|https?://\S+|[\w.-]+@\S+|<\S+>)",
-    r"(?:cc|fixes) ?: (?:.{0,60}<[^<>]{1,80}@[^<>]{1,80}>|[0-9a-f]{7,40}\b.{0,160})",
+    r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}-by: .{0,100}<[^<>\s]{1,80}@[^<>\s]{1,80}>.{0,60}",
+    r"(?:cc|commit-queue|auto-submit) ?: .{0,60}<[^<>]{1,80}@[^<>]{1,80}>|cc ?: \S{1,80}@\S{1,80}",
+    r"change-id: I[0-9a-f]{1,64}|(?:cr-commit-position|cq-depend): .{1,200}",
+    r"(?:reviewed-on|link) ?: https?://\S+|fixes ?: [0-9a-f]{7,40}\b.{0,160}",
+)
+_SURE_TRAILER = re.compile("|".join(_SIGNATURES[1:]), re.IGNORECASE)
+_KEYED_TRAILER = re.compile(
+    r"(?:refs?|references|bugs?|issues?|closes|fixes|resolves|see-also|jira|ticket|task|related)"
+    rf" ?[:=] ?{_KEY}(?:, ?{_KEY}){{0,8}}",
+    re.IGNORECASE,
 )
 _LINE = re.compile("|".join((*_CREDITS, *_CALLS, *_MENUS, *_COOKIES, *_SIGNATURES)), re.IGNORECASE)
 _TRAILER = re.compile(
     r"(?:Refs?|Bug|Issue|Closes|Fixes|Resolves|C[Cc]|"
     r"[A-Z][a-z]{1,20}(?:-[A-Za-z]{1,20}){1,4}): \S.{0,200}"
 )
-_SURE_TRAILER = re.compile(r"(?:Refs?|Change-Id|[A-Z][a-z-]{1,30}-[Bb]y): ")
 _REVERTS = re.compile(
     r"(?m)^[ \t]{0,8}This reverts commit [0-9a-f]{6,64}"
     r"(?:,? reversing\s{1,4}changes made to [0-9a-f]{6,64})?\.?[ \t]{0,8}$\n?"
@@ -137,12 +141,19 @@ def _is_boilerplate(line: str) -> bool:
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """A commit message without its last paragraph, if that is all trailers ("Refs: the shop")."""
+    """A commit message without its last paragraph, if that is all trailers ("Refs: SHOP-12").
+
+    One of them must be a sure one, as content can look like the others ("Use-by: 4 May 2027").
+    """
     n_full = next((n for n in range(len(lines), 0, -1) if lines[n - 1].strip()), 0)
-    lines = lines[:n_full]
-    n_last = next((n for n, line in enumerate(reversed(lines)) if not line.strip()), 0)
-    above, last = lines[: len(lines) - n_last], lines[len(lines) - n_last :]
-    if not any(map(_SURE_TRAILER.match, last)):
-        return lines
-    is_all = all(_TRAILER.fullmatch(line) or _is_boilerplate(line) for line in last)
-    return above if is_all else lines
+    n_above = next((n for n in range(n_full, 0, -1) if not lines[n - 1].strip()), 0)
+    last = lines[n_above:n_full]
+    has_sure_one = any(map(_SURE_TRAILER.fullmatch, last))
+    if n_above and all(
+        _KEYED_TRAILER.fullmatch(line)
+        or _is_boilerplate(line)
+        or (has_sure_one and _TRAILER.fullmatch(line))
+        for line in last
+    ):
+        return lines[:n_above]
+    return lines
