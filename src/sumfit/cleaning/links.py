@@ -21,32 +21,30 @@ _IN_BRACKETS = re.compile(
 _REFERENCE_LINE = re.compile(
     r"(?m)^[ \t]*\[\d{1,3}\][ \t]*:?[ \t]*(?:https?://|www\.)\S+[ \t]*$\n?"
 )
-_PLACED = re.compile(  # what can go with an address, and the word before it
-    r"(?:(?P<word>[\w'’]{1,40}),?\s{1,4})(?P<place>(?:online )?(?:at|on|via|under|from)"
-    r"|(?:right )?here:|(?:see|see also))\s{1,4}\Z",
+_ORDER = re.compile(  # a sentence that asks to do something, up to an address
+    r"(?:Please (?=[a-z]))?(?:Book|Order|Register|Sign up|Apply|Vote|Donate|Buy|Read|Download|Put)"
+    r"(?:\s{1,4}[\w'’-]{1,40}){0,6}",
     re.IGNORECASE,
 )
-_NEEDS_PLACE = frozenset(  # words that say nothing without a place behind them
-    """
-    am is are was were be been being go goes going went gone look looks looking looked live lives
-    lived stay stays click clicked tap log logs logged based hosted located found available
-    depends depend relies rely focus focused built arrive arrives work works runs run come comes
-    came start starts started taken copied downloaded bought derived and or but the a an of in to
-    for with more only also not this that it
-    information info details
-    """.split()
+_PLACED = re.compile(r"\s{1,4}(?:at|via|under|(?:right )?here:)\s{1,4}\Z")
+_KEEPS_PLACE = re.compile(  # behind an order; else the order would be another one
+    r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|nor|only|just|cannot|except|unless|"
+    r"without|than|instead|any\w*|but|\w+n['’]t)\b"
+    r"|\b(?:a|an|the|of|in|to|for|with|and|or|also|more|is|are|was|were|be|been|this|that|"
+    r"information|info|details)\Z",
+    re.IGNORECASE,
 )
-_DENIES = re.compile(r"\b(?:not|never|no|only|cannot)\b|n['’]t\b", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"[.!]?(?=\s{0,4}\Z|\n|[.!][\"”’)]?\s)|"
+    r"\s{1,4}(?:by|before|until|till|now|today|tomorrow|tonight|this|next|"
+    r"or (?:call|phone|ring|write|text|ask|visit|come)) ?\b"
+)
+_ALONE = re.compile(r"\s{1,4}(?:or|by|before|until)\b")
+_FORBIDS = re.compile(r"\b(?:not|never|only|instead|rather)\b", re.IGNORECASE)
 _IN_SENTENCE = re.compile(r"\b(?:at|on|via|under|from|to|in|of|visit|see)\s{1,4}\Z", re.IGNORECASE)
 _CONTINUED = re.compile(r"[ \t]{1,4}[a-z]")
-_ALONE_BEFORE = re.compile(r"\s{1,4}(?:or|and|by|before|until)\b")
-_MORE_LINKS = re.compile(
-    r"\s{0,4}(?:,|or|and|to|,[ ]and|,[ ]or)\s{1,4}"
-    r"(?:\w+://|www\.|(?:at|by|via|on|in|from|through|over)\b)",
-    re.IGNORECASE,
-)
-_GOES_ON = re.compile(r"[ \t]|[.,;!?)]?(?:\s|\Z)")
-_STARTS_SENTENCE = re.compile(r"[.!?…:\n][\"”’)]?[ \t\n]")
+_ENDS_SENTENCE = re.compile(r"[.!?…][\"”’)]?\s|\n")
+_STARTS_SENTENCE = re.compile(r"[.!?…][\"”’)]?\s{1,4}(?=[A-Z])")
 _SEEN = 200  # characters before an address
 _LABELLED = re.compile(
     r"<(?:https?://|mailto:|#)[^\s<>|]{1,2000}\|([^<>\n|]{1,200})>|"
@@ -59,10 +57,11 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     """Shorten web addresses to their host, or leave them out where no sentence needs them.
 
     An address goes that stands in brackets, on a line of its own, or behind the end of a
-    sentence; and one with a path whose sentence can do without it, with the "at" or "via" before
-    it: "Book rooms at https://example.org/x?y=1 by May." becomes "Book rooms by May.". Elsewhere
-    its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org." Of a link of
-    a chat ("<https://example.org|the shop>") its label stays, and of "<!here>" nothing.
+    sentence; and one with a path, with the "at" or "via" before it, in a few orders that can do
+    without it: "Book rooms at https://example.org/x?y=1 by May." becomes "Book rooms by May.".
+    Elsewhere its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org."
+    Of a link of a chat ("<https://example.org|the shop>") its label stays, and of "<!here>"
+    nothing.
 
     Args:
         text: The text.
@@ -104,28 +103,26 @@ def _has_path(address: str) -> bool:
 
 
 def _placed(before: str, after: str) -> str | None:
-    """What stands before an address, without its preposition; ``None`` if both are needed."""
+    """What stands before an address, without its "at"; ``None`` if the sentence needs both.
+
+    Only a sentence that asks to do something stays true without it: "Buy tickets at ...".
+    """
     seen = before[-_SEEN:]
     found = _PLACED.search(seen)
-    if found is None or not _GOES_ON.match(after) or _MORE_LINKS.match(after):
+    if found is None or not _GOES_ON.match(after):
         return None
-    if found.group("word").lower() in _NEEDS_PLACE:
+    starts = [mark.end() for mark in _STARTS_SENTENCE.finditer(seen, 0, found.start())]
+    if not starts and len(before) > _SEEN:
         return None
-    place = found.group("place").lower()
-    if place.startswith("see") and not _ends_sentence(after):
+    order = seen[starts[-1] if starts else 0 : found.start()]
+    rest = _ENDS_SENTENCE.split(after, maxsplit=1)[0]
+    if not _ORDER.fullmatch(order) or not order[0].isupper() or _KEEPS_PLACE.search(order):
         return None
-    start = [mark.end() for mark in _STARTS_SENTENCE.finditer(seen, 0, found.start("place"))]
-    sentence = seen[start[-1] if start else 0 : found.start("place")]
-    words = sentence.split()
-    if _DENIES.search(sentence):
+    if _URL.search(rest) or _FORBIDS.search(rest):
         return None
-    if len(words) < 2 and not (_ALONE_BEFORE.match(after) and not place.startswith("see")):
+    if " " not in order and not _ALONE.match(after):
         return None
-    return before[: len(before) - len(seen) + found.end("word")]
-
-
-def _ends_sentence(after: str) -> bool:
-    return not after.strip() or after[0] in ".!?;)\n"
+    return before[: len(before) - len(seen) + found.start()]
 
 
 def is_only_links(text: str) -> bool:
