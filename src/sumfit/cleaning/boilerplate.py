@@ -94,8 +94,9 @@ _TRAILER = re.compile(
     r"[A-Z][a-z]{1,20}(?:-[A-Za-z]{1,20}){1,4}): \S.{0,200}"
 )
 _REVERTS = re.compile(
-    r"(?m)^[ \t]{0,8}This reverts commit [0-9a-f]{6,64}"
-    r"(?:,? reversing\s{1,4}changes made to [0-9a-f]{6,64})?\.?[ \t]{0,8}$\n?"
+    r"(?m)^[ \t]{0,8}This reverts commit\s{1,4}[0-9a-f]{6,64}"
+    r"(?:,?\s{1,4}reversing\s{1,4}changes\s{1,4}made\s{1,4}to\s{1,4}[0-9a-f]{6,64})?"
+    r"(?:\.?[ \t]{0,8}(?:\n|\Z)|\.[ \t]{1,8}(?=[A-Z]))"
 )
 _LONGEST_LINE = 700
 _TAIL = re.compile(
@@ -119,12 +120,14 @@ def clean_boilerplate(text: str, *, sure: bool = False) -> str:
     Returns:
         The text without it; unchanged if nothing would be left.
     """
-    found = text
-    if "\n" in text:
-        lines = _REVERTS.sub("", text).split("\n")
+    found = _REVERTS.sub("", text)
+    if "\n" in found:
+        lines = found.split("\n")
         kept = [line for line in _without_trailers(lines) if not _is_boilerplate(line.strip())]
-        if len(kept) <= text.count("\n"):
-            found = "\n".join(kept).strip()
+        if len(kept) < len(lines):
+            found = "\n".join(kept)
+    if found != text:
+        found = found.strip()
     head, tail = found[:-_TAIL_CHARS], found[-_TAIL_CHARS:]
     found = head + _ELISION.sub("", _TAIL.sub("", tail))
     start = found[:_TAIL_CHARS]
