@@ -105,7 +105,12 @@ def test_sentences_that_look_alike_stay(text: str) -> None:
             "<!here> tills in the <https://example.org/n|north shop> are down",
             "tills in the north shop are down",
         ),
-        ("Call <mailto:ann@example.org|Ann> <@U02AB> now", "Call Ann now"),
+        ("Call <mailto:ann@example.org|Ann> <@U02AB> now", "Call Ann <@U02AB> now"),
+        ("<@U123|Ana> will replace the pump.", "Ana will replace the pump."),
+        ("Ask <!subteam^S1|@ops> by <!date^1^{date}|18 Feb>.", "Ask @ops by 18 Feb."),
+        ("It broke.\n<@U123> who can help?", "It broke.\nwho can help?"),
+        ("<!here>\nThe pump broke.", "The pump broke."),
+        ("<@U123>, <!channel> the pump broke.", "the pump broke."),
     ],
 )
 def test_of_a_link_its_host_stays_at_most(text: str, right: str) -> None:
@@ -148,6 +153,10 @@ def test_a_sentence_that_an_address_makes_true_keeps_its_host(text: str) -> None
     "text",
     [
         "Book rooms at example.org now.",
+        "Use List<#a|b> and Map<!x> in it.",
+        "<@U123> will replace the pump.",
+        "Ana told\n<@U123> to stop.",
+        "Ana told <@U123> and <!here> to stop.",
         "https://example.org/a/b",
         "ann@example.org wrote",
         "a.b.c",

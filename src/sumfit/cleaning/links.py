@@ -46,10 +46,15 @@ _CONTINUED = re.compile(r"[ \t]{1,4}[a-z]")
 _ENDS_SENTENCE = re.compile(r"[.!?…][\"”’)]?\s|\n")
 _STARTS_SENTENCE = re.compile(r"[.!?…][\"”’)]?\s{1,4}(?=[A-Z])")
 _SEEN = 200  # characters before an address
-_LABELLED = re.compile(
-    r"<(?:https?://|mailto:|#)[^\s<>|]{1,2000}\|([^<>\n|]{1,200})>|"
-    r"<(?:[@!]|subteam\^)[\w^|.-]{1,60}>[ \t]?"
-)  # of chats: "<https://example.org|the shop>", "<!here>"
+_LABELLED = re.compile(  # of chats: "<https://example.org|the shop>", "<@U12|Ana>"
+    r"(?:<(?:https?://|mailto:)[^\s<>|]{1,2000}|(?<![\w<>)\]])<(?:[#@][A-Z0-9]{2,20}|"
+    r"!subteam\^\w{1,40}|!date\^[^<>|\n]{1,200}))\|([^<>\n|]{1,200})>"
+)
+_CALLED = re.compile(  # people called where a line and a sentence start: "<!here> ..."
+    r"(?m)(?<![^.!?:\n]\n)^(?:[ \t]{0,8}<(?:@[A-Z0-9]{2,20}|!(?:here|channel|everyone|"
+    r"subteam\^\w{1,40}))>[,:]?(?=[ \t\n])){1,20}"
+    r"(?![ \t]{0,8}(?:is|was|has|had|will|would|can|could|may|must|should|and|or)\b)[ \t]{0,8}"
+)
 _CLOSERS = ".,;:!?'’)]}*_"
 
 
@@ -61,7 +66,7 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     without it: "Book rooms at https://example.org/x?y=1 by May." becomes "Book rooms by May.".
     Elsewhere its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org."
     Of a link of a chat ("<https://example.org|the shop>") its label stays, and of "<!here>"
-    nothing.
+    at a line's start nothing.
 
     Args:
         text: The text.
@@ -70,7 +75,9 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     Returns:
         The text; unchanged if it has no addresses or nothing else.
     """
-    found = _LABELLED.sub(lambda link: link[1] or "", text)
+    found = _CALLED.sub("", _LABELLED.sub(r"\1", text))
+    if found != text:
+        found = found.strip()
     if "://" not in found and "www." not in found.lower():
         return found if has_words(found) else text
     found = _IN_BRACKETS.sub("", _REFERENCE_LINE.sub("", found))
