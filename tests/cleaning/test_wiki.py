@@ -75,6 +75,9 @@ def test_code_is_no_wiki_markup(text: str) -> None:
         ("Bread[code]x = 1[/code][s] on Monday[/s] today.", "Bread today."),
         ('{{< figure src="a.png" >}}\nBread since 1952.', "Bread since 1952."),
         ('[gallery ids="1,2"] Bread since 1952.', "Bread since 1952."),
+        ('[form-7 id="1"]Bread [note]since [b]1952[/b][/note].', "Bread since 1952."),
+        ("[button url=/a]Bread[/button] since 1952.", "Bread since 1952."),
+        ("[tr][th]Bread[/th][TD]Milk[/TD][/tr]", "Bread Milk"),
     ],
 )
 def test_shortcodes_are_not_content(page: str, text: str) -> None:
@@ -85,6 +88,8 @@ def test_shortcodes_are_not_content(page: str, text: str) -> None:
 def test_items_of_a_forum_are_sentences() -> None:
     page = "Bring these: [list]\n[*]A lamp\n[*][i]Old[/i] boots\n[/list]Be early."
     assert clean(page).text == "Bring these:\nA lamp.\nOld boots.\nBe early."
+    page = "[list][*]Bread[*]Milk[/list] Buy it today."
+    assert clean(page).text == "Bread.\nMilk.\nBuy it today."
     chain = "[quote=Ann]Where? [code]x[/code][/quote]Go to [url]https://x.org/a/b[/url] first."
     assert clean(chain).text == "Go to x.org first."
 
@@ -95,7 +100,16 @@ def test_keys_in_brackets_are_no_forum_code(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["It is so [sic] [1] [RFC]", "Moved [my_long_name] to style", "see [a](b) c[0]", "[x]"]
+    "text",
+    [
+        "It is so [sic] [1] [RFC]",
+        "Moved [my_long_name] to style",
+        "see [a](b) c[0]",
+        "[x]",
+        "He wrote [name] and [date=today] in the form and [/name]",
+        "Replace [name] with [/date] or [a=1] in it",
+        "Put [/name] in [my_name]",
+    ],
 )
 def test_brackets_that_people_write_stay(text: str) -> None:
     assert "shortcodes" not in clean(text).removed
