@@ -66,6 +66,7 @@ def test_what_stands_around_a_text_goes(text: str) -> None:
         "The roof is tested.\n\nTested-by: Ana Hart",
         "The magazine is out.\nIssue: #4\nIt has 40 pages.",
         "Issue: #4\nTicket: #12",
+        "The boat is late.\nStand-by: call Ann <ann@example.org> first.\nIt rained.",
         "The site uses cookies, and that is all.",
     ],
 )
@@ -137,6 +138,7 @@ def test_of_a_link_its_host_stays_at_most(text: str, right: str) -> None:
         "The file is at {} and the other at z.org.",
         "Put the file at {} and the other at z.org.",
         "Buy nothing at {} before May.",
+        "Order fewer at {} before May.",
         "Buy tickets anywhere but at {} before May.",
         "Buy tickets at {} only.",
         "Buy tickets at {} by May, never later.",

@@ -77,7 +77,8 @@ _SIGNATURES = (
     r"(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?) #\d{1,9}(?:,? (?:and )?#\d{1,9}){0,8}\.?",
     r"(?:closes|fixes|resolves|refs?) ?: #\d{1,9}",
     r"\(cherry picked from commit [0-9a-f]{6,64}\)",
-    r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}-by: .{0,100}<[^<>\s]{1,80}@[^<>\s]{1,80}>.{0,60}",
+    r"(?:signed-off|reviewed|acked|tested|co-authored|reported|suggested|approved|helped|co-developed)"
+    r"-by: .{0,100}<[^<>\s]{1,80}@[^<>\s]{1,80}>(?: ?#.{0,60})?",
     r"(?:cc|commit-queue|auto-submit) ?: .{0,60}<[^<>]{1,80}@[^<>]{1,80}>|cc ?: \S{1,80}@\S{1,80}",
     r"change-id: I[0-9a-f]{1,64}|(?:cr-commit-position|cq-depend): .{1,200}",
     r"(?:reviewed-on|link) ?: https?://\S+|fixes ?: [0-9a-f]{7,40}\b.{0,160}",

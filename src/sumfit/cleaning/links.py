@@ -28,7 +28,7 @@ _ORDER = re.compile(  # a sentence that asks to do something, up to an address
 )
 _PLACED = re.compile(r"\s{1,4}(?:at|via|under|(?:right )?here:)\s{1,4}\Z")
 _KEEPS_PLACE = re.compile(  # behind an order; else the order would be another one
-    r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|nor|only|just|cannot|except|unless|"
+    r"\b(?:not|never|no|none|nothing|nobody|nowhere|neither|nor|only|just|less|fewer|cannot|except|unless|"
     r"without|than|instead|any\w*|but|\w+n['’]t)\b"
     r"|\b(?:a|an|the|of|in|to|for|with|and|or|also|more|is|are|was|were|be|been|this|that|"
     r"information|info|details)\Z",
