@@ -58,6 +58,27 @@ def test_a_sum_is_said_without_its_limits() -> None:
 
 
 @pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (
+            r"\emph{Growth} of $\sim 3$ percent, $X \sim N(0,1)$ and $a~b$ was \textbf{found}.",
+            "Growth of ~ 3 percent, X ~ N(0,1) and a b was found.",
+        ),
+        (
+            r"A \emph{mass} of $\sim$5 kg, $\times$10, $>$3 m, $\leq$0.5 and $-$2 \textbf{held}.",
+            "A mass of ~5 kg, ×10, >3 m, ≤0.5 and -2 held.",
+        ),
+        (
+            r"It \emph{costs} $5 or $6, \textbf{not} $7-$8.",
+            "It costs $5 or $6, not $7-$8.",
+        ),
+    ],
+)
+def test_a_sign_before_a_number_is_said(latex: str, text: str) -> None:
+    assert clean(latex).text == text
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "It costs between $5 and $6.",

@@ -64,14 +64,14 @@ _EDGE = re.compile(
 _DISPLAY = re.compile(r"\$\$[^$]{0,4000}\$\$|\\\[[^$\\]{0,400}(?:\\(?!\])[^$\\]{0,400}){0,60}\\\]")
 _FORMULA = re.compile(
     r"(?<!\\)\$(?=[^\s$])([^$\n]{0,400}(?:\n[^$\n]{1,400}){0,3})(?<![\s\\])\$(?!\d)"
+    r"|(?<!\\)\$((?:[^\s$]{0,20}(?:\\[a-zA-Z]{1,20}|[<>=±×≈≤≥])|[-+])[ ]?)\$(?=\d)"  # $\sim$5
     r"|\\\(([^$()\n]{0,200}(?:\([^$()\n]{0,200}\)[^$()\n]{0,200}){0,20})\\\)"
 )
 _ACCENT = re.compile(r"\\([\"'`^~=.]|[uvHcdbkr](?=\{|[ ]))[ ]?(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
-_MARKS = {
-    '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304",
-    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323",
-    "b": "\u0331", "k": "\u0328", "r": "\u030a",
-}  # fmt: skip
+_MARKS = dict(
+    zip("\"'`^~=.uvHcdbkr", map(chr, (776, 769, 768, 770, 771, 772, 775, 774, 780, 779, 807, 803,
+    817, 808, 778)), strict=True)
+)  # fmt: skip
 _LETTERS = {
     "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
     "AA": "Å", "l": "ł", "L": "Ł", "ldots": "…", "dots": "…", "textendash": "–", "textemdash": "—",
@@ -80,14 +80,10 @@ _LETTERS = {
 }  # fmt: skip
 _SYMBOLS = {
     **_LETTERS, "cdot": "·", "infty": "∞", "neq": "≠", "exists": "∃", "to": "→", "gets": "←",
-    "implies": "⇒", "iff": "⇔", "emptyset": "∅", "varnothing": "∅", "ldots": "…", "cdots": "…",
-    "varepsilon": "ε", "epsilon": "ε", "varphi": "φ", "phi": "φ", "vartheta": "θ", "ll": "≪",
-    "gg": "≫", "langle": "⟨", "rangle": "⟩", "mid": "|", "vert": "|", "lvert": "|", "rvert": "|",
-    "setminus": "∖", "circ": "°", "degree": "°", "prime": "′", "sim": "~", "dagger": "†",
-    "longrightarrow": "→", "mapsto": "↦", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈",
-    "rceil": "⌉", "colon": ":", "ast": "*", "star": "⋆", "hbar": "ℏ", "sqrt": "√", "bmod": "mod",
-    "pmod": "mod", "leqslant": "≤", "geqslant": "≥", "lesssim": "≲", "gtrsim": "≳", "land": "∧",
-    "lor": "∨", "neg": "¬", "top": "⊤", "bot": "⊥", "partial": "∂",
+    "implies": "⇒", "cdots": "…", "varepsilon": "ε", "varphi": "φ", "vartheta": "θ", "mid": "|",
+    "lvert": "|", "rvert": "|", "circ": "°", "degree": "°", "sim": "~", "longrightarrow": "→",
+    "star": "⋆", "sqrt": "√", "bmod": "mod", "pmod": "mod", "leqslant": "≤", "geqslant": "≥",
+    "land": "∧", "lor": "∨", "neg": "¬", "partial": "∂",
 }  # fmt: skip
 _SPACED = frozenset("×≈≤≥≠<>=∼~±→←⇒⇔∈∉⊂⊆∪∩≪≫≡∝≲≳+↦")
 _FUNCTIONS = frozenset(
@@ -107,9 +103,9 @@ _UP = str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼�
 _DOWN = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 _MATHS_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})[ ]?")
 _OTHER_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})\*?(?:\[[^\[\]\n]{0,100}\])?[ \t]?")
-_THIN = re.compile(r"\\[,;:!>/ ]")
+_THIN = re.compile(r"\\[,;:!>/ ]|~")
 _ESCAPED = re.compile(r"\\([%$&#_{}])")
-_KEPT = {mark: chr(0xFDE0 + number) for number, mark in enumerate("%$&#_{}")}
+_KEPT = {mark: chr(0xFDE0 + number) for number, mark in enumerate("%$&#_{}~\\[]")}
 _UNKEPT = {ord(code): mark for mark, code in _KEPT.items()}
 _QUOTED = re.compile(r"(?<![\w`])`([^`'\n]{1,80})'(?!\w)")
 _HOLE = re.compile(r"[ ]\([ ,;]{0,3}\)|[ ]\[[ ]?\]|[ ](?=[.,;:!?)\n])|(?<=\()[ ]|[,;](?=[ ]?[.;])")
@@ -136,7 +132,7 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
     found = _without_hidden(found)
     found = _ACCENT.sub(_accented, found)
     found = _DISPLAY.sub(" ", found)
-    found = _FORMULA.sub(lambda formula: _kept(_said(formula.group(1) or formula.group(2))), found)
+    found = _FORMULA.sub(lambda formula: _kept(_said(formula[formula.lastindex or 0])), found)
     found = _CITED.sub(lambda key: key.group(1).upper() + key.group(2), found)
     found = _THIN.sub(" ", found)
     found = _DROPPED.sub("", _POINTED.sub("", _HEADING.sub(r"\n\n\1\n\n", found)))
@@ -189,7 +185,7 @@ def _accented(accent: re.Match[str]) -> str:
 
 def _kept(formula: str) -> str:
     """A formula whose marks mean nothing to what follows."""
-    return "".join(_KEPT.get(mark, "\ufdd6" if mark == "~" else mark) for mark in formula)
+    return "".join(_KEPT.get(mark, mark) for mark in formula)
 
 
 def _said(formula: str) -> str:
