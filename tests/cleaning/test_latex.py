@@ -79,6 +79,27 @@ def test_a_sign_before_a_number_is_said(latex: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (
+            r"The bridge\footnote{The \emph{old} one, built in 1901.} closes on \textbf{Monday}.",
+            "The bridge closes on Monday.",
+        ),
+        (
+            r"It \emph{holds}\footnote{See \textbf{\url{https://x.org/a}}.}and closes.",
+            "It holds and closes.",
+        ),
+        (
+            r"\textcolor{red}{Red} \href{https://x.org}{site} \emph{is} {\color{blue}up}.",
+            "Red site is up.",
+        ),
+    ],
+)
+def test_a_footnote_and_a_link_leave_the_sentence_whole(latex: str, text: str) -> None:
+    assert clean(latex).text == text
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "It costs between $5 and $6.",
@@ -86,6 +107,7 @@ def test_a_sign_before_a_number_is_said(latex: str, text: str) -> None:
         r"In LaTeX, \emph{x} is emphasis and \textbf{x} is bold.",
         r"Type `\emph{x}` or `\textbf{x}` there.",
         r"Save it in C:\new\texts and C:\old.",
+        r"Save it in C:\new\table\emph{x} and C:\begin{y}.",
         r"Only \emph{one} mark.",
     ],
 )

@@ -25,7 +25,7 @@ _TEXT_NAMES = (
 )
 _TEXT_COMMAND = re.compile(rf"\\(?:{_TEXT_NAMES})\*?(?:\[[^\[\]\n]{{0,200}}\])?\{{")
 _COMMAND = re.compile(r"\\[a-zA-Z]{2,30}")
-_CODE_SPAN = re.compile(r"(?<!`)`(?!`)[^`\n]+`(?!`)")
+_CODE_SPAN = re.compile(r"(?<!`)`(?!`)[^`\n]+`(?!`)|(?<![\w\\])[A-Za-z]:\\\S*")  # or a path
 _ABOUT = re.compile(r"\b(?:La|Xe|Lua|pdf)?TeX\b|\blatex\b", re.IGNORECASE)
 _STARTS = re.compile(r"\s*\\(?:begin|documentclass|title|(?:sub)*section\*?)\b")
 _FEWEST_COMMANDS = 2
@@ -50,14 +50,14 @@ _DROPPED = re.compile(
     r"includegraphics|bibliography|bibliographystyle|usepackage|documentclass|vspace|hspace|input|"
     r"include|author|date|thanks|pagestyle|thispagestyle|newcommand|setcounter|setlength|affil|"
     r"keywords|centering|maketitle|noindent|newpage|clearpage|bigskip|medskip|smallskip|item(?=\[))"
-    r"\*?(?![a-zA-Z])(?:\[[^\[\]\n]{0,200}\]|\{[^{}]{0,2000}\}){0,3}"
+    r"\*?(?![a-zA-Z])(?:\[[^\[\]\n]{0,200}\]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,2000}\}){0,3}"
 )
 _HEADING = re.compile(r"\\(?:(?:sub){0,2}section|chapter|title|paragraph)\*?\{([^{}]{0,300})\}")
 _CITED = re.compile(r"\\citet\*?\{([A-Za-z])([a-z]{2,20})[:_-]?\d{2,4}[a-z]{0,20}\}")  # by a name
 _ROOT = re.compile(r"\\sqrt[ ]?\{([^{}]{0,60})\}")
 _LIMITS = re.compile(r"([∑∏∫⋃⋂])(?:[ ]?[_^][ ]?(?:\{[^{}]{0,60}\}|[^\s{}]))+")
 _CALLED = re.compile(r"(?<=[A-Za-z]) (?=[(\[])")
-_LINK = re.compile(r"\\href\{[^{}\n]{0,500}\}(?=\{)")
+_LINK = re.compile(r"\\(?:href|(?:text)?color)(?:\[\w+\])?\{[^{}\n]{0,500}\}(?=\{)|\\color\{\w*\}")
 _EDGE = re.compile(
     r"[ ]?\\(?:begin|end)\{[a-zA-Z*]{1,30}\}(?:\[[^\[\]\n]{0,100}\]|\{[^{}\n]{0,100}\})*"
 )
@@ -130,13 +130,13 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
         return text
     found = _COMMENT.sub("", _BLANKS.sub(" ", text)).replace("\\\\", "\n")
     found = _without_hidden(found)
-    found = _ACCENT.sub(_accented, found)
+    found = _ACCENT.sub(_accented, _LINK.sub("", found))
     found = _DISPLAY.sub(" ", found)
     found = _FORMULA.sub(lambda formula: _kept(_said(formula[formula.lastindex or 0])), found)
     found = _CITED.sub(lambda key: key.group(1).upper() + key.group(2), found)
     found = _THIN.sub(" ", found)
-    found = _DROPPED.sub("", _POINTED.sub("", _HEADING.sub(r"\n\n\1\n\n", found)))
-    found = _EDGE.sub("", _LINK.sub("", found))
+    found = _POINTED.sub("", _HEADING.sub(r"\n\n\1\n\n", found))
+    found = _EDGE.sub("", _DROPPED.sub(_gap, found))
     found = _ESCAPED.sub(lambda mark: _KEPT[mark.group(1)], found)
     found = _OTHER_COMMAND.sub(lambda command: _LETTERS.get(command.group(1), ""), found)
     found = found.replace("~", " ").replace("---", "—").replace("--", "–")
@@ -176,6 +176,11 @@ def _without_hidden(text: str) -> str:
             kept.append(text[place : edge.start()])
             opened = name
     return "".join(kept) + text[place:]
+
+
+def _gap(dropped: re.Match[str]) -> str:
+    """What stands where something was left out: a blank, before a word."""
+    return " " if dropped.string[dropped.end() : dropped.end() + 1].isalnum() else ""
 
 
 def _accented(accent: re.Match[str]) -> str:
