@@ -82,6 +82,31 @@ def test_a_sign_before_a_number_is_said(latex: str, text: str) -> None:
     ("latex", "text"),
     [
         (
+            r"We \emph{gave} 2~\textmu g at 5\textdegree C or 5\,\textdegree{}C to \textbf{all}.",
+            "We gave 2 µg at 5°C or 5 °C to all.",
+        ),
+        (
+            r"\textless 5 \emph{men}, \textgreater{} 9 nurses and \textasciitilde 3 \textbf{more}.",
+            "<5 men, > 9 nurses and ~3 more.",
+        ),
+        (
+            r"It \emph{has} \SI{5}{\kilo\gram}, \SIrange{1}{2}{\gram} or \num{7} \textbf{grams}.",
+            r"It has \SI{5}{\kilo\gram}, \SIrange{1}{2}{\gram} or 7 grams.",
+        ),
+        (
+            r"It \emph{is} 5\ensuremath{\mu}g, 10\textsuperscript{-3} of \textbf{20~\oddunit}.",
+            r"It is 5μg, 10⁻³ of 20 \oddunit.",
+        ),
+    ],
+)
+def test_no_unit_is_lost(latex: str, text: str) -> None:
+    assert clean(latex).text == text
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (
             r"The bridge\footnote{The \emph{old} one, built in 1901.} closes on \textbf{Monday}.",
             "The bridge closes on Monday.",
         ),

@@ -34,7 +34,7 @@ _HIDDEN = (
     "equation|align|gather|multline|eqnarray|displaymath|figure|table|tabular|array|verbatim|"
     "lstlisting|tikzpicture|thebibliography|comment|algorithm|algorithmic|math"
 )
-_ENVIRONMENT_EDGE = re.compile(rf"\\(begin|end)\{{({_HIDDEN})\*?\}}")
+_HIDING = re.compile(rf"\\begin(\{{(?:{_HIDDEN})\*?\}})")
 _COMMENT = re.compile(r"(?m)^[ \t]*%.*$\n?")
 _PLACE = (
     r"(?:Sections?|Sec\.|Secs\.|§|\\S|Figures?|Figs?\.|Tables?|Tab\.|Equations?|Eqs?\.|Theorems?|"
@@ -59,12 +59,13 @@ _LIMITS = re.compile(r"([∑∏∫⋃⋂])(?:[ ]?[_^][ ]?(?:\{[^{}]{0,60}\}|[^\s
 _CALLED = re.compile(r"(?<=[A-Za-z]) (?=[(\[])")
 _LINK = re.compile(r"\\(?:href|(?:text)?color)(?:\[\w+\])?\{[^{}\n]{0,500}\}(?=\{)|\\color\{\w*\}")
 _EDGE = re.compile(
-    r"[ ]?\\(?:begin|end)\{[a-zA-Z*]{1,30}\}(?:\[[^\[\]\n]{0,100}\]|\{[^{}\n]{0,100}\})*"
+    r"[ ]?\\(?:begin|end)\{[a-zA-Z*]{1,30}\}(?:\[[^\[\]\n]{0,99}\]|\{[^{}\n]{0,99}\})*"
 )
 _DISPLAY = re.compile(r"\$\$[^$]{0,4000}\$\$|\\\[[^$\\]{0,400}(?:\\(?!\])[^$\\]{0,400}){0,60}\\\]")
 _FORMULA = re.compile(
     r"(?<!\\)\$(?=[^\s$])([^$\n]{0,400}(?:\n[^$\n]{1,400}){0,3})(?<![\s\\])\$(?!\d)"
     r"|(?<!\\)\$((?:[^\s$]{0,20}(?:\\[a-zA-Z]{1,20}|[<>=±×≈≤≥])|[-+])[ ]?)\$(?=\d)"  # $\sim$5
+    r"|\\ensuremath\{([^{}$\n]{0,200})\}"
     r"|\\\(([^$()\n]{0,200}(?:\([^$()\n]{0,200}\)[^$()\n]{0,200}){0,20})\\\)"
 )
 _ACCENT = re.compile(r"\\([\"'`^~=.]|[uvHcdbkr](?=\{|[ ]))[ ]?(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
@@ -72,25 +73,32 @@ _MARKS = dict(
     zip("\"'`^~=.uvHcdbkr", map(chr, (776, 769, 768, 770, 771, 772, 775, 774, 780, 779, 807, 803,
     817, 808, 778)), strict=True)
 )  # fmt: skip
-_LETTERS = {
-    "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
-    "AA": "Å", "l": "ł", "L": "Ł", "ldots": "…", "dots": "…", "textendash": "–", "textemdash": "—",
-    "LaTeX": "LaTeX", "TeX": "TeX", "S": "§", "pounds": "£", "euro": "€", "item": "\n- ",
-    "par": "\n\n", "newline": "\n", "quad": " ", "qquad": " ", "copyright": "©",
-}  # fmt: skip
-_SYMBOLS = {
-    **_LETTERS, "cdot": "·", "infty": "∞", "neq": "≠", "exists": "∃", "to": "→", "gets": "←",
-    "implies": "⇒", "cdots": "…", "varepsilon": "ε", "varphi": "φ", "vartheta": "θ", "mid": "|",
-    "lvert": "|", "rvert": "|", "circ": "°", "degree": "°", "sim": "~", "longrightarrow": "→",
-    "star": "⋆", "sqrt": "√", "bmod": "mod", "pmod": "mod", "leqslant": "≤", "geqslant": "≥",
-    "land": "∧", "lor": "∨", "neg": "¬", "partial": "∂",
-}  # fmt: skip
-_SPACED = frozenset("×≈≤≥≠<>=∼~±→←⇒⇔∈∉⊂⊆∪∩≪≫≡∝≲≳+↦")
+_LETTERS = dict(
+    sign.split(":")
+    for sign in "ss:ß o:ø O:Ø ae:æ AE:Æ oe:œ OE:Œ aa:å AA:Å l:ł L:Ł ldots:… dots:… S:§ "
+    "textendash:– textemdash:— LaTeX:LaTeX TeX:TeX pounds:£ euro:€ texteuro:€ copyright:© textmu:µ "
+    "micro:µ textless:< textgreater:> textdegree:° degree:° celsius:°C percent:% texttimes:× textpm:± "
+    "textasciitilde:~ textquoteright:’ textquoteleft:‘".split()
+) | {"item": "\n- ", "par": "\n\n", "newline": "\n", "quad": " ", "qquad": " "}
+_LAYOUT = frozenset(  # commands without words; another one without any may stand for a word
+    "bf it em tt rm sc sl sf bfseries itshape ttfamily scshape normalfont tiny small large Large "
+    "huge footnotesize protect xspace relax null hfill vfill appendix tableofcontents".split()
+)
+_QUANTITY = re.compile(  # no unit may be lost: these stay as they are
+    r"\\(?:SI|si|qty|unit|ang|[a-zA-Z]{2,3}(?:range|list))(?:\[[^\[\]\n]{0,99}\])?(?:\{[^{}\n]{0,99}\}){1,3}"
+)
+_POWER = re.compile(r"\\textsuperscript\{([-+\d]{1,9})\}")
+_SYMBOLS = _LETTERS | dict(
+    sign.split(":")
+    for sign in "cdot:· infty:∞ neq:≠ exists:∃ to:→ gets:← implies:⇒ cdots:… varepsilon:ε varphi:φ "
+    "vartheta:θ mid:| lvert:| rvert:| circ:° sim:~ longrightarrow:→ star:⋆ sqrt:√ bmod:mod "
+    "pmod:mod leqslant:≤ geqslant:≥ land:∧ lor:∨ neg:¬ partial:∂".split()
+)
 _FUNCTIONS = frozenset(
     "log ln exp sin cos tan max min sup inf lim det dim ker arg gcd mod Pr poly polylog argmax "
     "argmin rank".split()
 )
-_OPERATOR = re.compile(r"[ ]*([×≈≤≥≠<>=±→←⇒⇔∈∉⊂⊆∪∩≪≫≡∝≲≳↦])[ ]*")
+_OPERATOR = re.compile(r"[ ]*([~∼×≈≤≥≠<>=±→←⇒⇔∈∉⊂⊆∪∩≪≫≡∝≲≳↦])[ ]*")
 _WRAPPERS = re.compile(
     r"\\(?:math[a-z]{1,6}|text[a-z]{0,6}|operatorname\*?|left|right|big[lr]?|Big[lr]?|bigg[lr]?|"
     r"boldsymbol|bm|mbox|limits|displaystyle|overline|underline|hat|tilde|bar|vec|widetilde|widehat)"
@@ -102,7 +110,7 @@ _LOWERED = re.compile(r"_[ ]?(?:\{([^{}]{0,60})\}|(\\[a-zA-Z]{1,20}|[^\s{}\\]))"
 _UP = str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ")
 _DOWN = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 _MATHS_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})[ ]?")
-_OTHER_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})\*?(?:\[[^\[\]\n]{0,100}\])?[ \t]?")
+_OTHER_COMMAND = re.compile(r"\\([a-zA-Z]{1,30})\*?(?:\[[^\[\]\n]{0,99}\])?(?:\{\}|[ ]?)(?=(\{?))")
 _THIN = re.compile(r"\\[,;:!>/ ]|~")
 _ESCAPED = re.compile(r"\\([%$&#_{}])")
 _KEPT = {mark: chr(0xFDE0 + number) for number, mark in enumerate("%$&#_{}~\\[]")}
@@ -129,6 +137,8 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
     if "\\" not in text or not (sure or _is_latex(text)):
         return text
     found = _COMMENT.sub("", _BLANKS.sub(" ", text)).replace("\\\\", "\n")
+    found = _QUANTITY.sub(lambda quantity: _kept(quantity.group()), found)
+    found = _POWER.sub(lambda power: power.group(1).translate(_UP), found)
     found = _without_hidden(found)
     found = _ACCENT.sub(_accented, _LINK.sub("", found))
     found = _DISPLAY.sub(" ", found)
@@ -138,7 +148,7 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
     found = _POINTED.sub("", _HEADING.sub(r"\n\n\1\n\n", found))
     found = _EDGE.sub("", _DROPPED.sub(_gap, found))
     found = _ESCAPED.sub(lambda mark: _KEPT[mark.group(1)], found)
-    found = _OTHER_COMMAND.sub(lambda command: _LETTERS.get(command.group(1), ""), found)
+    found = _OTHER_COMMAND.sub(_letter, found)
     found = found.replace("~", " ").replace("---", "—").replace("--", "–")
     found = found.replace("``", "“").replace("''", "”").translate({123: None, 125: None})
     found = _QUOTED.sub(r"‘\1’", found)
@@ -149,38 +159,38 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
 def _is_latex(text: str) -> bool:
     """Whether a text surely is: several commands, one of them around words."""
     shown = _CODE_SPAN.sub("", text)
-    if not _TEXT_COMMAND.search(shown):
-        return False
-    n_commands = sum(
-        1 for _, _ in zip(range(_FEWEST_COMMANDS), _COMMAND.finditer(shown), strict=False)
-    )
-    if n_commands < _FEWEST_COMMANDS:
+    if not _TEXT_COMMAND.search(shown) or len(_COMMAND.findall(shown)) < _FEWEST_COMMANDS:
         return False
     return _STARTS.match(shown) is not None or not _ABOUT.search(shown)
 
 
 def _without_hidden(text: str) -> str:
     """A text without the environments that hold no sentences."""
-    edges = list(_ENVIRONMENT_EDGE.finditer(text))
-    n_ends = {edge.group(2): 0 for edge in edges}
-    for edge in edges:
-        n_ends[edge.group(2)] += edge.group(1) == "end"
-    kept, place, opened = [], 0, ""
-    for edge in edges:
-        name = edge.group(2)
-        if edge.group(1) == "end":
-            n_ends[name] -= 1
-            if name == opened:
-                opened, place = "", edge.end()
-        elif not opened and n_ends[name] > 0:
-            kept.append(text[place : edge.start()])
-            opened = name
+    kept: list[str] = []
+    place, unclosed = 0, set[str]()
+    for opened in _HIDING.finditer(text):
+        closing = f"\\end{opened.group(1)}"
+        if opened.start() < place or closing in unclosed:
+            continue
+        end = text.find(closing, opened.end())
+        if end < 0:
+            unclosed.add(closing)
+        else:
+            kept.append(text[place : opened.start()])
+            place = end + len(closing)
     return "".join(kept) + text[place:]
 
 
 def _gap(dropped: re.Match[str]) -> str:
     """What stands where something was left out: a blank, before a word."""
     return " " if dropped.string[dropped.end() : dropped.end() + 1].isalnum() else ""
+
+
+def _letter(command: re.Match[str]) -> str:
+    """What a command stands for; itself, if that may be a word or sign that nobody knows."""
+    name, is_around = command.groups()
+    is_mark = is_around or name in _LAYOUT
+    return _kept(_LETTERS.get(name, "" if is_mark else command.group()))
 
 
 def _accented(accent: re.Match[str]) -> str:
@@ -204,16 +214,14 @@ def _said(formula: str) -> str:
     found = _RAISED.sub(lambda power: _script(power, _UP, "^"), found)
     found = _OPERATOR.sub(r" \1 ", found).translate({123: None, 125: None, 92: None})
     found = " ".join(found.replace("'", "′").split()).translate(_UNKEPT)
-    is_plain = len(found) <= _LONGEST_FORMULA
-    return _CALLED.sub("", found) if is_plain else ""
+    return _CALLED.sub("", found) if len(found) <= _LONGEST_FORMULA else ""
 
 
 def _symbol(command: re.Match[str]) -> str:
     name = command.group(1)
     if name in _FUNCTIONS:
         return f" {name} "
-    symbol = _SYMBOLS.get(name) or html5.get(f"{name};", name)
-    return f" {symbol} " if symbol in _SPACED else symbol
+    return _SYMBOLS.get(name) or html5.get(f"{name};", name)
 
 
 def _fraction(found: re.Match[str]) -> str:
@@ -229,11 +237,9 @@ def _root(found: re.Match[str]) -> str:
 def _script(found: re.Match[str], table: dict[int, int], mark: str) -> str:
     """A power or index: in small characters where there are such."""
     content = (found.group(1) if found.group(1) is not None else found.group(2)).strip()
-    if content in ("°", "′", ""):
+    if content in ("°", "′", "", "th", "st", "nd", "rd"):
         return content
     small = content.translate(table)
-    if content and all(old != new for old, new in zip(content, small, strict=True)):
+    if all(old != new for old, new in zip(content, small, strict=True)):
         return small
-    if content in ("th", "st", "nd", "rd"):
-        return content
     return f"{mark}{content}" if content.isalnum() else f"{mark}({content})"
