@@ -125,6 +125,40 @@ def test_a_footnote_and_a_link_leave_the_sentence_whole(latex: str, text: str) -
 
 
 @pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (
+            r"In \cite{smith}, we \emph{see} it. As \cite{a} and \citet{x} say, \textbf{so} be it.",
+            "In [smith], we see it. As [a] and [x] say, so be it.",
+        ),
+        (
+            r"See Section~\ref{sec:x} for \emph{more}. \cite{b} says~\cite{c} so \cite{d}.",
+            "See Section [sec:x] for more. [b] says so.",
+        ),
+        (
+            r"It \emph{is} faster (see Figure~\ref{x}) than the method of \cite{e} (\cite{f}).",
+            "It is faster than the method of [e].",
+        ),
+        (
+            r"\newcommand{\name}{Bridgefix} We \emph{present} \name, a tool. \name{} \emph{works}.",
+            "We present Bridgefix, a tool. Bridgefix works.",
+        ),
+        (
+            r"We \emph{present} \name, a tool with {\bf one} \textbf{mode}.",
+            r"We present \name, a tool with one mode.",
+        ),
+    ],
+)
+def test_what_the_sentence_needs_stays(latex: str, text: str) -> None:
+    assert clean(latex).text == text
+
+
+def test_a_comment_at_the_end_of_a_line_goes() -> None:
+    latex = "It \\emph{fell} by 5 % of all.  % not checked\nIt \\textbf{rose} 5 \\% % or 6\nin May."
+    assert clean(latex).text == "It fell by 5 % of all.\nIt rose 5 %\nin May."
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "It costs between $5 and $6.",

@@ -35,22 +35,25 @@ _HIDDEN = (
     "lstlisting|tikzpicture|thebibliography|comment|algorithm|algorithmic|math"
 )
 _HIDING = re.compile(rf"\\begin(\{{(?:{_HIDDEN})\*?\}})")
-_COMMENT = re.compile(r"(?m)^[ \t]*%.*$\n?")
-_PLACE = (
-    r"(?:Sections?|Sec\.|Secs\.|§|\\S|Figures?|Figs?\.|Tables?|Tab\.|Equations?|Eqs?\.|Theorems?|"
-    r"Lemmas?|Appendix|Chapters?|Algorithms?)?[ ~]{0,2}"
-    r"\(?\\(?:[a-zA-Z]?ref|autoref|eqref|cite[a-z]{0,8})\*?(?:\[[^\[\]\n]{0,200}\]){0,2}\{[^{}\n]{0,400}\}"
+_COMMENT = re.compile(r"(?m)^[ \t]*%.*$\n?|(?<=[.%][ \t])%.*$")
+_OWN = re.compile(r"\\(?:(?:re)?newcommand\*?|def)\{?\\([a-zA-Z]{2,30})\}?[ ]?\{([^{}]{0,80})\}")
+_KEY = r"\\(cite[a-z]{0,8}|[a-zA-Z]{0,4}ref)\*?(?:\[[^\[\]\n]{0,99}\]){0,2}\{([^{}]{0,400})\}"
+_REFERENCE = re.compile(rf"([ \n]?){_KEY}")
+_POINTED = re.compile(  # "(see Figure~\ref{x})"
+    r"[ \n]{0,2}\((?:(?:see|in|cf\.|from|of|by)[ \n])?(?:[A-Z§][a-z]{0,10}\.?|\\S)?[ ]?\(?"
+    rf"{_KEY}\)?\)"
 )
-_BY = r"(?:(?:see|in|cf\.|from|of|by)[ ~\n])"
-_POINTED = re.compile(  # "see Section~\ref{x}", "(see Figure~\ref{x})"
-    rf"[ ~\n]{{0,2}}\({_BY}?{_PLACE}\)?\)|(?:(?<=\()|[ ~\n]){_BY}?{_PLACE}"
+_LEADING = frozenset(  # words that need one behind them
+    "in following by of from to and or with as see than since using via both for on that unlike "
+    "like after under between extending against because while where if but is are was let per the "
+    "a although at use uses used follow follows extends improves und von nach".split()
 )
 _DROPPED = re.compile(
     r"[ \t~]?\\(?:[a-zA-Z]?ref|autoref|eqref|cite[a-z]{0,8}|label|footnote|footnotemark|index|"
     r"includegraphics|bibliography|bibliographystyle|usepackage|documentclass|vspace|hspace|input|"
-    r"include|author|date|thanks|pagestyle|thispagestyle|newcommand|setcounter|setlength|affil|"
+    r"include|author|date|thanks|pagestyle|thispagestyle|(?:re)?newcommand|setcounter|setlength|affil|"
     r"keywords|centering|maketitle|noindent|newpage|clearpage|bigskip|medskip|smallskip|item(?=\[))"
-    r"\*?(?![a-zA-Z])(?:\[[^\[\]\n]{0,200}\]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,2000}\}){0,3}"
+    r"\*?(?![a-zA-Z])(?:\[[^\[\]\n]{0,200}\]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,2000}\}){0,3}(?=(\w?))"
 )
 _HEADING = re.compile(r"\\(?:(?:sub){0,2}section|chapter|title|paragraph)\*?\{([^{}]{0,300})\}")
 _CITED = re.compile(r"\\citet\*?\{([A-Za-z])([a-z]{2,20})[:_-]?\d{2,4}[a-z]{0,20}\}")  # by a name
@@ -58,9 +61,7 @@ _ROOT = re.compile(r"\\sqrt[ ]?\{([^{}]{0,60})\}")
 _LIMITS = re.compile(r"([∑∏∫⋃⋂])(?:[ ]?[_^][ ]?(?:\{[^{}]{0,60}\}|[^\s{}]))+")
 _CALLED = re.compile(r"(?<=[A-Za-z]) (?=[(\[])")
 _LINK = re.compile(r"\\(?:href|(?:text)?color)(?:\[\w+\])?\{[^{}\n]{0,500}\}(?=\{)|\\color\{\w*\}")
-_EDGE = re.compile(
-    r"[ ]?\\(?:begin|end)\{[a-zA-Z*]{1,30}\}(?:\[[^\[\]\n]{0,99}\]|\{[^{}\n]{0,99}\})*"
-)
+_EDGE = re.compile(r"[ ]?\\(?:begin|end)\{[a-zA-Z*]+\}(?:\[[^\[\]\n]{0,99}\]|\{[^{}\n]{0,99}\})*")
 _DISPLAY = re.compile(r"\$\$[^$]{0,4000}\$\$|\\\[[^$\\]{0,400}(?:\\(?!\])[^$\\]{0,400}){0,60}\\\]")
 _FORMULA = re.compile(
     r"(?<!\\)\$(?=[^\s$])([^$\n]{0,400}(?:\n[^$\n]{1,400}){0,3})(?<![\s\\])\$(?!\d)"
@@ -77,12 +78,12 @@ _LETTERS = dict(
     sign.split(":")
     for sign in "ss:ß o:ø O:Ø ae:æ AE:Æ oe:œ OE:Œ aa:å AA:Å l:ł L:Ł ldots:… dots:… S:§ "
     "textendash:– textemdash:— LaTeX:LaTeX TeX:TeX pounds:£ euro:€ texteuro:€ copyright:© textmu:µ "
-    "micro:µ textless:< textgreater:> textdegree:° degree:° celsius:°C percent:% texttimes:× textpm:± "
-    "textasciitilde:~ textquoteright:’ textquoteleft:‘".split()
-) | {"item": "\n- ", "par": "\n\n", "newline": "\n", "quad": " ", "qquad": " "}
+    "micro:µ textless:< textgreater:> textdegree:° degree:° celsius:°C percent:% textpm:± "
+    "texttimes:× textasciitilde:~ textquoteright:’ textquoteleft:‘".split()
+) | {"item": "\n- ", "par": "\n\n", "newline": "\n", "quad": " ", "qquad": " ", "xspace": " "}
 _LAYOUT = frozenset(  # commands without words; another one without any may stand for a word
     "bf it em tt rm sc sl sf bfseries itshape ttfamily scshape normalfont tiny small large Large "
-    "huge footnotesize protect xspace relax null hfill vfill appendix tableofcontents".split()
+    "huge footnotesize protect relax null hfill vfill appendix tableofcontents".split()
 )
 _QUANTITY = re.compile(  # no unit may be lost: these stay as they are
     r"\\(?:SI|si|qty|unit|ang|[a-zA-Z]{2,3}(?:range|list))(?:\[[^\[\]\n]{0,99}\])?(?:\{[^{}\n]{0,99}\}){1,3}"
@@ -124,8 +125,8 @@ _LONGEST_FORMULA = 60  # characters that a formula may take in a sentence
 def clean_latex(text: str, *, sure: bool = False) -> str:
     """Take the text out of LaTeX; other text stays as it is.
 
-    Marks go, and what they hold stays; references, footnotes, figures, tables and displayed
-    formulas are left out. A short formula is said in plain characters, a longer one left out.
+    Marks go, and what they hold stays; references, footnotes, figures, tables, displayed and long
+    formulas are left out. A reference that the sentence needs as a word gives its key: "In [a]".
 
     Args:
         text: The text.
@@ -136,7 +137,9 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
     """
     if "\\" not in text or not (sure or _is_latex(text)):
         return text
-    found = _COMMENT.sub("", _BLANKS.sub(" ", text)).replace("\\\\", "\n")
+    own = dict(_OWN.findall(text))
+    found = _COMMAND.sub(lambda name: own.get(name.group()[1:], name.group()), _OWN.sub("", text))
+    found = _COMMENT.sub("", _BLANKS.sub(" ", found)).replace("\\\\", "\n")
     found = _QUANTITY.sub(lambda quantity: _kept(quantity.group()), found)
     found = _POWER.sub(lambda power: power.group(1).translate(_UP), found)
     found = _without_hidden(found)
@@ -146,7 +149,8 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
     found = _CITED.sub(lambda key: key.group(1).upper() + key.group(2), found)
     found = _THIN.sub(" ", found)
     found = _POINTED.sub("", _HEADING.sub(r"\n\n\1\n\n", found))
-    found = _EDGE.sub("", _DROPPED.sub(_gap, found))
+    found = _REFERENCE.sub(_reference, found)
+    found = _EDGE.sub("", _DROPPED.sub(lambda dropped: " " * len(dropped.group(1)), found))
     found = _ESCAPED.sub(lambda mark: _KEPT[mark.group(1)], found)
     found = _OTHER_COMMAND.sub(_letter, found)
     found = found.replace("~", " ").replace("---", "—").replace("--", "–")
@@ -181,9 +185,13 @@ def _without_hidden(text: str) -> str:
     return "".join(kept) + text[place:]
 
 
-def _gap(dropped: re.Match[str]) -> str:
-    """What stands where something was left out: a blank, before a word."""
-    return " " if dropped.string[dropped.end() : dropped.end() + 1].isalnum() else ""
+def _reference(found: re.Match[str]) -> str:
+    """A reference: its key in brackets where the sentence needs a word, else nothing."""
+    gap, name, keys = found.groups()
+    word = re.split(r"[\s{(]", found.string[max(0, found.start() - 30) : found.start()])[-1]
+    is_needed = not word or word.lower() in _LEADING or (gap and word[-1] in ".!?:,")
+    is_word = is_needed or not name.startswith("cite") or name in ("citet", "citeauthor")
+    return _kept(f"{gap}[{' '.join(keys.split())}]") if is_word else ""
 
 
 def _letter(command: re.Match[str]) -> str:
@@ -194,8 +202,7 @@ def _letter(command: re.Match[str]) -> str:
 
 
 def _accented(accent: re.Match[str]) -> str:
-    letter = accent.group(2) or accent.group(3)
-    return unicodedata.normalize("NFC", letter + _MARKS[accent.group(1)])
+    return unicodedata.normalize("NFC", accent[accent.lastindex or 0] + _MARKS[accent[1]])
 
 
 def _kept(formula: str) -> str:
@@ -207,7 +214,10 @@ def _said(formula: str) -> str:
     """A formula in plain characters; empty if a sentence cannot hold it."""
     found = _THIN.sub(" ", " ".join(formula.split()))
     found = _ESCAPED.sub(lambda mark: _KEPT[mark.group(1)], found)
-    found = _FRACTION.sub(_fraction, _ROOT.sub(_root, _WRAPPERS.sub("", found)))
+    found = _ROOT.sub(lambda root: "√" + _grouped(root[1]), _WRAPPERS.sub("", found))
+    found = _FRACTION.sub(
+        lambda parts: "/".join(map(_grouped, filter(None, parts.groups()))), found
+    )
     found = _MATHS_COMMAND.sub(_symbol, found.replace("\\\\", " "))
     found = _LIMITS.sub(r"\1 ", found)
     found = _LOWERED.sub(lambda index: _script(index, _DOWN, "_"), found)
@@ -224,14 +234,8 @@ def _symbol(command: re.Match[str]) -> str:
     return _SYMBOLS.get(name) or html5.get(f"{name};", name)
 
 
-def _fraction(found: re.Match[str]) -> str:
-    above, below = (part for part in found.groups() if part is not None)
-    return "/".join(part if part.isalnum() else f"({part})" for part in (above, below))
-
-
-def _root(found: re.Match[str]) -> str:
-    content = found.group(1)
-    return f"√{content}" if content.isalnum() else f"√({content})"
+def _grouped(part: str) -> str:
+    return part if part.isalnum() else f"({part})"
 
 
 def _script(found: re.Match[str], table: dict[int, int], mark: str) -> str:
@@ -242,4 +246,4 @@ def _script(found: re.Match[str], table: dict[int, int], mark: str) -> str:
     small = content.translate(table)
     if all(old != new for old, new in zip(content, small, strict=True)):
         return small
-    return f"{mark}{content}" if content.isalnum() else f"{mark}({content})"
+    return mark + _grouped(content)
