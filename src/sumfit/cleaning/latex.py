@@ -45,8 +45,8 @@ _POINTED = re.compile(  # "(see Figure~\ref{x})"
 )
 _LEADING = frozenset(  # words that need one behind them
     "in following by of from to and or with as see than since using via both for on that unlike "
-    "like after under between extending against because while where if but is are was let per the "
-    "a although at use uses used follow follows extends improves und von nach".split()
+    "like after under between extending against because while where if but is are was let per upon "
+    "the a at compare use uses used follow follows extends improves und von nach siehe".split()
 )
 _DROPPED = re.compile(
     r"[ \t~]?\\(?:[a-zA-Z]?ref|autoref|eqref|cite[a-z]{0,8}|label|footnote|footnotemark|index|"
@@ -65,7 +65,7 @@ _EDGE = re.compile(r"[ ]?\\(?:begin|end)\{[a-zA-Z*]+\}(?:\[[^\[\]\n]{0,99}\]|\{[
 _DISPLAY = re.compile(r"\$\$[^$]{0,4000}\$\$|\\\[[^$\\]{0,400}(?:\\(?!\])[^$\\]{0,400}){0,60}\\\]")
 _FORMULA = re.compile(
     r"(?<!\\)\$(?=[^\s$])([^$\n]{0,400}(?:\n[^$\n]{1,400}){0,3})(?<![\s\\])\$(?!\d)"
-    r"|(?<!\\)\$((?:[^\s$]{0,20}(?:\\[a-zA-Z]{1,20}|[<>=±×≈≤≥])|[-+])[ ]?)\$(?=\d)"  # $\sim$5
+    r"|(?<!\\)\$(?!\d)((?:[^\s$]{0,20}(?:\\[a-zA-Z]{1,20}|[<>=±×≈≤≥])|[-+])[ ]?)\$(?=\d)"  # $\sim$5
     r"|\\ensuremath\{([^{}$\n]{0,200})\}"
     r"|\\\(([^$()\n]{0,200}(?:\([^$()\n]{0,200}\)[^$()\n]{0,200}){0,20})\\\)"
 )
@@ -83,7 +83,7 @@ _LETTERS = dict(
 ) | {"item": "\n- ", "par": "\n\n", "newline": "\n", "quad": " ", "qquad": " ", "xspace": " "}
 _LAYOUT = frozenset(  # commands without words; another one without any may stand for a word
     "bf it em tt rm sc sl sf bfseries itshape ttfamily scshape normalfont tiny small large Large "
-    "huge footnotesize protect relax null hfill vfill appendix tableofcontents".split()
+    "huge footnotesize protect relax null hfill vfill qed break tableofcontents".split()
 )
 _QUANTITY = re.compile(  # no unit may be lost: these stay as they are
     r"\\(?:SI|si|qty|unit|ang|[a-zA-Z]{2,3}(?:range|list))(?:\[[^\[\]\n]{0,99}\])?(?:\{[^{}\n]{0,99}\}){1,3}"
