@@ -3,9 +3,9 @@ r"""LaTeX as plain text: ``\emph{x}`` becomes x, ``$3 \times n$`` becomes 3 × n
 Owns what counts as LaTeX and what is said of a formula. A formula alone in other text (``$5``,
 ``$k$-means``) is no LaTeX, nor is a text about LaTeX.
 
-One pass over the marks, without nesting: pylatexenc reads more of the language, but gives up on a
-few hundred open braces, warns on the terminal, and writes ``<cit.>`` where a reference stood. The
-names of most symbols are those of HTML, which the standard library has.
+Patterns, one after the other, which see three braces deep: pylatexenc reads more of the language,
+but gives up on a few hundred open braces, warns on the terminal, and writes ``<cit.>`` where a
+reference stood. The names of most symbols are those of HTML, which the standard library has.
 """
 
 from __future__ import annotations

@@ -93,20 +93,15 @@ def clean_links(text: str, *, sure: bool = False) -> str:
             _IN_SENTENCE.search(parts[-1][-40:]) or _CONTINUED.match(found[place : place + 6])
         ):
             continue
-        placed = _placed(parts[-1], found[place : place + _SEEN]) if _has_path(address) else None
+        host = _HOST.match(address)
+        has_path = host is not None and address[host.end() :].strip("/") != ""
+        placed = _placed(parts[-1], found[place : place + _SEEN]) if has_path else None
         if placed is not None:
             parts[-1] = placed
             continue
-        host = _HOST.match(address)
         parts.append(host.group(1) if host else "")
     found = ("".join(parts) + found[place:]).strip()
     return found if has_words(found) and not is_only_links(text) else text
-
-
-def _has_path(address: str) -> bool:
-    """Whether an address is more than a host, which alone would be another address."""
-    host = _HOST.match(address)
-    return host is not None and len(address[host.end() :].strip("/")) > 0
 
 
 def _placed(before: str, after: str) -> str | None:

@@ -38,12 +38,14 @@ def clean_paragraphs(text: str, *, sure: bool = False) -> str:
         return text
     given = _GAP.split(text.strip())
     blocks = [_with_lines_ended(block) for block in given]
-    if blocks == given and not any(
-        _OPEN_END.search(block[-1:]) and _NEW_START.match(below)
-        for block, below in pairwise(blocks)
-    ):
+    if blocks == given and not any(_run_on(block, below) for block, below in pairwise(blocks)):
         return text
     return joined(blocks)
+
+
+def _run_on(above: str, below: str) -> bool:
+    """Whether no mark ends what stands above, and a new sentence begins below."""
+    return _OPEN_END.match(above[-1:]) is not None and _NEW_START.match(below) is not None
 
 
 def _with_lines_ended(block: str) -> str:
@@ -60,12 +62,7 @@ def _with_lines_ended(block: str) -> str:
     width = _WRAPPED * (len(lines[1]) if is_pair else max(_NARROWEST, *map(len, lines)))
     for place, (line, below) in enumerate(pairwise(lines)):
         has_room = len(line) + len(below.partition(" ")[0]) < width
-        if (
-            has_room
-            and _NEW_START.match(below)
-            and _OPEN_END.search(line)
-            and _may_end(line, below)
-        ):
+        if has_room and _run_on(line, below) and _may_end(line, below):
             lines[place] = as_sentence(line)
     return "\n".join(lines)
 

@@ -96,10 +96,12 @@ _BY_THE_WAY = re.compile(  # of a video: lines that say nothing of what is in it
     r"(?:video )?(?:chapters|time[ -]?stamps|time[ -]?codes))[.:!]?",
     re.IGNORECASE,
 )
-_FILLERS = (  # none that may be a word of a name or of another language
-    (re.compile(r"(?m)(?:^|(?<=[.!?…] ))(?:[Uu]h?m+|[Uu]h+|[Ee]rm+)(?:,|\.{1,3}|…) +(\w)"), True),
-    (re.compile(r", (?:uh?m+|uh+|erm+),(?= \w)|,? uhm?(?:,|\.\.\.|…)?(?= [a-z\d])"), False),
-    (re.compile(r",? (?:um+|erm+)(?:\.\.\.|…)(?= \w)"), False),
+_FIRST_FILLER = re.compile(  # none that may be a word of a name or of another language
+    r"(?m)(?:^|(?<=[.!?…] ))(?:[Uu]h?m+|[Uu]h+|[Ee]rm+)(?:,|\.{1,3}|…) +(\w)"
+)
+_FILLER = re.compile(
+    r", (?:uh?m+|uh+|erm+),(?= \w)|,? uhm?(?:,|\.\.\.|…)?(?= [a-z\d])|"
+    r",? (?:um+|erm+)(?:\.\.\.|…)(?= \w)"
 )
 _ENGLISH = re.compile(  # in German and Portuguese "um" is a word
     r"\b(?:the|and|you|yes|for|of|with|that|it|we|is|i)\b", re.IGNORECASE
@@ -191,13 +193,7 @@ def _without_fillers(text: str) -> str:
     """What is said without "uh", "um" and "erm" between commas or before a mark."""
     if not _ENGLISH.search(text):
         return text
-    for filler, begins in _FILLERS:
-        text = filler.sub(_capital if begins else "", text)
-    return text
-
-
-def _capital(found: re.Match[str]) -> str:
-    return found[1].upper()
+    return _FILLER.sub("", _FIRST_FILLER.sub(lambda found: found[1].upper(), text))
 
 
 def _handles(lines: list[str], fewest: int, *, is_stamped: bool) -> frozenset[str]:

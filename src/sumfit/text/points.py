@@ -136,8 +136,8 @@ def _without_fields(text: str) -> tuple[str, bool]:
     are_said = any(_SAID.search(line) and not _SUBJECT.match(line) for line in fields)
     if are_said or not any(map(_TICKET_FIELD.match, fields)):
         return text, False
-    is_over = any(map(_OVER_FIELD.fullmatch, lines[:n]))
-    subjects = [line[found.end() :] for line in lines[:n] if (found := _SUBJECT.match(line))]
+    is_over = any(map(_OVER_FIELD.fullmatch, fields))
+    subjects = [line[found.end() :] for line in fields if (found := _SUBJECT.match(line))]
     titles = [f"{subject} resolved" if is_over else subject for subject in subjects]
     return "\n".join([*map(_ended, titles), *lines[n:]]), True
 

@@ -24,10 +24,9 @@ _NO_PLURALS = frozenset(
     "news series means species headquarters mathematics physics politics economics sports gas bus "
     "lens always perhaps towards afterwards besides".split()
 )
-_OF_MANY = frozenset(
-    "team police government side club band company family crew committee board council staff "
-    "group public army cast jury data media majority couple pair number press firm party squad "
-    "force people men women children".split()
+_OF_MANY = _PLURALS | frozenset(
+    "team government side club band company family crew committee board council staff group public "
+    "army cast jury data media majority couple pair number press firm party squad force".split()
 )
 """Words behind which either form of a verb is heard."""
 _NO_SUBJECTS = PREPOSITIONS | FINITE | frozenset("who that which to".split())
@@ -158,12 +157,13 @@ def _noun_behind(summary: Reading, article: int) -> int:
 def _sounds_wrong(summary: Reading, article: int, source: Reading, places: Places) -> bool:
     """Whether "an" stands before a consonant or "a" before a vowel, and not so in the source."""
     word, noun = summary.folded[article], next_word(summary, article)
-    is_plain = noun in ordinary_words() and summary.words[article + 1].islower()
-    if not is_plain or are_neighbours(source, places.get(word, ()), noun):
-        return False
     if word == "an":
-        return noun[0] not in _VOWELS
-    return word == "a" and noun[0] in _VOWELS and not noun.startswith(_LIKE_CONSONANTS)
+        is_wrong = noun[:1] not in _VOWELS
+    else:
+        is_wrong = word == "a" and noun[:1] in _VOWELS and not noun.startswith(_LIKE_CONSONANTS)
+    if not is_wrong or noun not in ordinary_words() or not summary.words[article + 1].islower():
+        return False
+    return not are_neighbours(source, places.get(word, ()), noun)
 
 
 def _was_singular(summary: Reading, noun: int, source: Reading, places: Places) -> bool:

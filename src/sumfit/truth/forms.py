@@ -163,11 +163,9 @@ def _is_open_multiple(word: str, source: Reading, places: Places) -> bool:
 
 def _is_other_way(word: str, behind: str, source: Reading, places: Places) -> bool:
     """Whether a line says "from" of what the source only has behind "to", or the reverse."""
-    theirs = [place for place in places.get(behind, ())[:2] if place]
+    before = (source.folded[place - 1] for place in places.get(behind, ()) if place)
     other = _OTHER_WAY[word]
-    return bool(theirs) and all(
-        source.folded[place - 1] == other for place in places[behind] if place
-    )
+    return next(before, None) == other and all(one == other for one in before)
 
 
 def _is_joined(words: str, text: str) -> bool:

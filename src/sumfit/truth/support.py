@@ -43,6 +43,13 @@ _KEPT_SOURCES = 64  # sources whose reading is kept
 _LONGEST_KEPT = 20_000  # characters of a source whose reading is kept
 _FAMILY = 5  # letters that words of one family share
 _PARTS = re.compile(r"[-_'’]")
+_SHORT_FORMS = frozenset(
+    """
+    ad ads agree app apps auto config demo doc docs exam exams fed free info init lab labs man memo
+    mic phone photo photos repo repos tech temp vet win wins
+    """.split()
+)
+"""Words that are said for longer ones, or are the verb of a noun ("win" for "winner")."""
 _WEIGHTS = {
     "numbers": 4.0,
     "names": 4.0,
@@ -269,15 +276,6 @@ def _compare(source: _Source, text: str) -> Support:
         glued=glued_words(summary, given, source.places),
         new_words=new,
     )
-
-
-_SHORT_FORMS = frozenset(
-    """
-    ad ads agree app apps auto config demo doc docs exam exams fed free info init lab labs man memo
-    mic phone photo photos repo repos tech temp vet win wins
-    """.split()
-)
-"""Words that are said for longer ones, or are the verb of a noun ("win" for "winner")."""
 
 
 def _new_words(summary: Reading, source: _Source, names: Iterable[str]) -> tuple[str, ...]:
