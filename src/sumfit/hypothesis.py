@@ -59,6 +59,7 @@ class Candidate:
         is_extra: It was listed only because so many were asked for, and a reranker leaves it
             behind all others, so that the first summary is the same however many are wanted.
         choice_score: What the scorer chose by, nats; ``None`` where it did not choose.
+        confidence: Chance that a strict reader would print it; ``None`` where it is not known.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Candidate:
     expected_f1: float = float("nan")
     is_extra: bool = False
     choice_score: float | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,9 @@ class Summary(_Pictured):
             that was asked for.
         choice_score: What the scorer chose by, nats, to compare with the alternatives' alone;
             ``None`` where it did not choose.
+        confidence: Chance, 0 to 1, that a strict editor would print the text as it is, as the
+            model's card says how often that came true; ``None`` where the model's scorer did not
+            read it, or sentences were ``added``.
         unfinished: ``time_limit_s`` or ``max_expansions`` ended the search, longer lists of
             candidates or the reranking early: with more, another summary may come out.
         faithful: Whether all of ``checks`` hold; ``None`` where the text does not come from the
@@ -224,6 +229,7 @@ class Summary(_Pictured):
     rank: int = 0
     chosen_by: str = "graph"
     choice_score: float | None = None
+    confidence: float | None = None
     unfinished: bool = False
     faithful: bool | None = None
     checks: Mapping[str, bool] = field(default_factory=dict, hash=False)
@@ -291,6 +297,8 @@ class Summary(_Pictured):
             yield "proved best"
         if self.origin == "model":
             yield f"log probability {self.log_prob:.2f}"
+        if self.confidence is not None:
+            yield f"confidence {100 * self.confidence:.0f} %"
         yield "ends completely" if self.complete else "ends abruptly"
         if self.added:
             yield f"with {len(self.added)} more of the text's sentences"

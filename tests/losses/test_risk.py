@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from sumfit.errors import ConfigError
 from sumfit.losses import list_risk, objective, risk_objective
 from sumfit.models import DAT
 from tests.losses.test_objective import CONFIG, make_batch
@@ -238,6 +239,60 @@ def test_the_preference_of_the_scorer_is_the_one_written_out(scoring_model: DAT)
     assert added == pytest.approx(3 * expected, rel=1e-4)
     assert float(out.stats["prefers"]) == n_right / 2
     assert "prefers" not in without.stats
+
+
+@pytest.fixture
+def judging_model() -> DAT:
+    torch.manual_seed(0)
+    return DAT(replace(CONFIG, n_scorer_layers=1, verdict_width=8)).eval()
+
+
+def test_the_verdict_is_the_one_written_out(judging_model: DAT) -> None:
+    batch = marked_batch()
+    memory, mask = judging_model.encode(batch["source_ids"])
+
+    def logit(row: int, words: Tensor) -> float:
+        """The verdict on words that are read alone."""
+        ids = torch.tensor([[1, *words[words != 0].tolist()]])
+        own, source = memory[row : row + 1], memory[row][mask[row]].mean(dim=0)
+        states = judging_model.read(ids, own, mask[row : row + 1])[0]
+        features = torch.cat([states[-1], states.mean(dim=0), source])
+        verdict = judging_model.verdict
+        assert verdict is not None
+        return float(verdict.out(nn.functional.gelu(verdict.inner(features))).detach())
+
+    expected, nats = 0.0, []
+    for row in (0, 1):  # the third text has one candidate
+        of_list = []
+        for k, gain in enumerate(batch["gains"][row].tolist()):
+            chance = 1 / (1 + math.exp(-logit(row, batch["candidate_ids"][row, k])))
+            of_list.append(-gain * math.log(chance) - (1 - gain) * math.log(1 - chance))
+        expected += int((batch["target_ids"][row] != 0).sum()) * sum(of_list) / 2
+        nats += of_list
+    without = risk_objective(judging_model, batch)
+    out = risk_objective(judging_model, batch, verdict_weight=3.0)
+    added = float((out.loss - without.loss).detach() * out.n_tokens)
+    assert added == pytest.approx(3 * expected, rel=1e-4)
+    assert float(out.stats["verdict"]) == pytest.approx(sum(nats) / 4, rel=1e-4)
+    assert "verdict" not in without.stats
+
+
+def test_the_verdict_is_learned(judging_model: DAT) -> None:
+    batch = marked_batch()
+    optimizer = torch.optim.Adam(judging_model.parameters(), lr=3e-3)
+    nats = []
+    for _ in range(100):
+        out = risk_objective(judging_model, batch, verdict_weight=1.0)
+        optimizer.zero_grad()
+        out.loss.backward()
+        optimizer.step()
+        nats.append(float(out.stats["verdict"]))
+    assert nats[-1] < 0.1 * nats[0]
+
+
+def test_a_network_without_a_verdict_is_asked_for_none(scoring_model: DAT) -> None:
+    with pytest.raises(ConfigError, match="has no verdict"):
+        risk_objective(scoring_model, marked_batch(), verdict_weight=1.0)
 
 
 def test_the_scorer_learns_what_is_preferred_and_keeps_its_reference(scoring_model: DAT) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_a_tree_scores_each_candidate_as_torch_scores_it_alone(
     export_scorer(network, tmp_path / "scorer.onnx", precision=precision)
     rows = network.embedding.weight.detach().numpy()
     scorer = Scorer(tmp_path / "scorer.onnx", lambda: rows)
-    found = scorer.score(memory[0].numpy(), CANDIDATES, WORDS)
+    found = scorer.read(memory[0].numpy(), CANDIDATES, WORDS).logp
     expected = [_alone(network, memory, candidate) for candidate in CANDIDATES]
     np.testing.assert_allclose(found, expected, atol=tolerance)
     assert found[0] == found[4]
@@ -110,3 +111,59 @@ def test_an_exported_scorer_reads_back_as_the_same_weights(network: DAT, tmp_pat
     for name in own:
         if name.startswith("scorer"):
             torch.testing.assert_close(weights[name], own[name])
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-4), ("int8", 0.2)])
+def test_the_verdict_of_a_tree_is_that_on_each_candidate_alone(
+    memory: torch.Tensor, tmp_path: Path, precision: str, tolerance: float
+) -> None:
+    torch.manual_seed(3)
+    network = DAT(replace(CONFIG, verdict_width=8)).eval()
+    for parameter in network.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    export_scorer(network, tmp_path / "scorer.onnx", precision=precision)
+    rows = network.embedding.weight.detach().numpy()
+    scorer = Scorer(tmp_path / "scorer.onnx", lambda: rows)
+    assert scorer.has_verdict
+    found = scorer.read(memory[0].numpy(), CANDIDATES, WORDS).verdict
+    assert found is not None
+    mask = torch.ones(1, memory.shape[1], dtype=torch.bool)
+    for candidate, verdict in zip(CANDIDATES, found.tolist(), strict=True):
+        with torch.no_grad():
+            states = network.read(torch.tensor([[BOS, *candidate]]), memory, mask)
+            alone = network.judge(states, torch.tensor([len(candidate)]), memory, mask)
+        assert verdict == pytest.approx(float(alone), abs=tolerance)
+
+
+def test_a_verdict_reads_back_as_the_same_weights(tmp_path: Path) -> None:
+    config = replace(CONFIG, verdict_width=8)
+    network = DAT(config).eval()
+    export_onnx(network, tmp_path / "model.fp32.onnx", precision="fp32")
+    export_scorer(network, tmp_path / "scorer.fp32.onnx", precision="fp32")
+    weights = exported_weights(tmp_path / "model.fp32.onnx", config)
+    own = network.state_dict()
+    assert weights.keys() == own.keys()
+    for name in own:
+        if name.startswith("verdict"):
+            torch.testing.assert_close(weights[name], own[name])
+
+
+def test_the_least_likely_word_is_the_one_of_each_candidate(
+    network: DAT, memory: torch.Tensor, tmp_path: Path
+) -> None:
+    export_scorer(network, tmp_path / "scorer.onnx", precision="fp32")
+    rows = network.embedding.weight.detach().numpy()
+    scorer = Scorer(tmp_path / "scorer.onnx", lambda: rows)
+    assert not scorer.has_verdict
+    found = scorer.read(memory[0].numpy(), CANDIDATES, WORDS)
+    assert found.verdict is None
+    for candidate, logp, least in zip(CANDIDATES, found.logp, found.least, strict=True):
+        begun = [candidate[:size] for size in range(len(candidate) + 1)]
+        ids = torch.tensor([[BOS, *candidate]])
+        with torch.no_grad():
+            states = network.read(ids, memory, torch.ones(1, memory.shape[1], dtype=torch.bool))
+            logits = states[0] @ network.embedding.weight.T
+        logits[:, :EOS], logits[:, 3] = -torch.inf, -torch.inf
+        steps = logits.log_softmax(dim=-1)[torch.arange(len(begun)), [*candidate, EOS]]
+        assert least == pytest.approx(float(steps.min()), abs=1e-4)
+        assert logp == pytest.approx(float(steps.sum()), abs=1e-4)

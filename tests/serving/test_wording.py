@@ -115,6 +115,11 @@ def test_a_score_is_shown_with_its_bonus_for_length() -> None:
     assert "for its length" not in said("numbersOf", chosen_by="graph", score=-4.0)
 
 
+def test_the_confidence_is_shown_where_it_is_known() -> None:
+    words = said("numbersOf", confidence=0.716)
+    assert words.startswith("25 characters; confidence 72 %; scorer")
+
+
 def test_the_scorers_number_is_shown_where_it_chose() -> None:
     words = said("numbersOf")
     assert words == "25 characters; scorer\u2019s number \u22122.50; probability about 1 in 55"

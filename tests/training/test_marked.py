@@ -10,6 +10,7 @@ import pytest
 from sumfit.cli.app import run
 from sumfit.data.corpus import PackedCorpus
 from sumfit.errors import DataFormatError, IncompatibleModelError
+from sumfit.models.checkpoint import load_model, load_weights
 from sumfit.rerank.scorer import ChoiceWeights
 from sumfit.text import Tokenizer
 from sumfit.training import load_recipe, train
@@ -112,6 +113,41 @@ def test_a_run_learns_from_marks(marked: Path, tmp_path: Path) -> None:
     records = read_metrics(tmp_path / "run")
     assert records[-1]["prefers"] == 1.0
     assert records[-1]["scorer"] < records[0]["scorer"]
+
+
+def test_a_run_begins_a_verdict_that_its_start_lacks(marked: Path, tmp_path: Path) -> None:
+    write_marked_lists(marked, marked.parent / "corpus", tmp_path / "lists")
+    words = [
+        f"data.corpus={marked.parent / 'corpus'}",
+        "loss.scorer_weight=1",
+        "loss.glance_start=0",
+        "loss.glance_end=0",
+        "run.max_steps=2",
+        f"output_dir={tmp_path / 'first'}",
+    ]
+    train(load_recipe(marked.parent / "recipe.toml", words), device="cpu")
+    first = tmp_path / "first" / "checkpoint-00000002"
+    words = [
+        *words[:-2],
+        f'data.lists=["{tmp_path / "lists"}"]',
+        f"start.model={first}",
+        "start.minilm=",
+        "model.verdict_width=8",
+        "loss.verdict_weight=1",
+        "optimizer.lr=1e-2",
+        "run.max_steps=40",
+        "run.log_every=1",
+        f"output_dir={tmp_path / 'second'}",
+    ]
+    train(load_recipe(marked.parent / "recipe.toml", words), device="cpu")
+    records = read_metrics(tmp_path / "second")
+    assert records[-1]["verdict"] < 0.7 * records[0]["verdict"]
+    second = tmp_path / "second" / "checkpoint-00000040"
+    learned = load_model(second)
+    assert learned.verdict is not None
+    assert learned.verdict.inner.weight.shape == (8, 3 * learned.config.width)
+    with pytest.raises(IncompatibleModelError, match=r"verdict\.inner\.bias is \(8,\) there"):
+        load_weights(load_model(first), second / "model.safetensors")
 
 
 def test_texts_that_the_corpus_lacks_are_counted(marked: Path, tmp_path: Path) -> None:

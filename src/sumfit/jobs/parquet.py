@@ -138,6 +138,7 @@ def _result_schema(pa: Any, spec: JobSpec) -> Any:
         "optimal": pa.bool_(),
         "complete": pa.bool_(),
         "choice_score": pa.float64(),
+        "confidence": pa.float64(),
         "unfinished": pa.bool_(),
         "source_truncated": pa.bool_(),
         "source_selected": pa.struct([(item.name, pa.int64()) for item in fields(SourceSelection)]),

@@ -45,6 +45,7 @@ _FIELDS = (
     "rank",
     "chosen_by",
     "choice_score",
+    "confidence",
     "unfinished",
     "bonus",
     "unit_bonus",

@@ -29,7 +29,7 @@ Engine = Literal["local", "ray"]
 
 _RESULT_FIELDS = (
     "line length unit limit log_prob optimal gap complete origin added chosen_by choice_score "
-    "unfinished source_truncated source_selected language cleaned "
+    "confidence unfinished source_truncated source_selected language cleaned "
     "alternatives error_type error"
 ).split()
 

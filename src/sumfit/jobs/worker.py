@@ -64,6 +64,7 @@ def _result(summary: Summary) -> dict[str, Any]:
         "added": list(summary.added),
         "chosen_by": summary.chosen_by,
         "choice_score": None if summary.choice_score is None else _finite(summary.choice_score),
+        "confidence": summary.confidence,
         "unfinished": summary.unfinished,
         "source_truncated": summary.source_truncated,
         "source_selected": _selection(summary),

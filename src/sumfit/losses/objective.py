@@ -52,6 +52,10 @@ class GraphModel(Protocol):
         """Return the states of the scorer; only called where it has a weight."""
         ...
 
+    def judge(self, states: Tensor, n_words: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
+        """Return the scorer's verdict on lines; only called where it has a weight."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LossOutput:

@@ -20,6 +20,10 @@ log-probabilities ``s_k`` of whole candidates::
 
 (Bradley and Terry 1952, as in Christiano et al. 2017, Eq. 1, with the likelihood for a reward), and
 ``|y_0| preference_weight * preference`` is added to its cross-entropy on the reference.
+
+Its verdict ``v_k``, the logit that a candidate may be printed, learns the gains themselves::
+
+    verdict = mean over k of -( g_k log sigmoid(v_k) + (1 - g_k) log sigmoid(-v_k) )
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from torch import Tensor
 from sumfit.losses.dag_loss import DagNll, dag_nll
 from sumfit.losses.objective import GraphModel, LossOutput, smooth_nll, total_loss
 from sumfit.losses.ranking import ranking_loss
-from sumfit.losses.scorer import scorer_nll
+from sumfit.losses.scorer import read_lines
 from sumfit.losses.vocab import score_words
 
 __all__ = ["ListRisk", "list_risk", "risk_objective"]
@@ -89,6 +93,7 @@ def risk_objective(
     label_smoothing: float = 0.0,
     scorer_weight: float = 0.0,
     preference_weight: float = 0.0,
+    verdict_weight: float = 0.0,
 ) -> LossOutput:
     """Return the loss of one batch of texts with candidates. One pass through the graph's network.
 
@@ -101,11 +106,12 @@ def risk_objective(
         label_smoothing: As for `sumfit.losses.objective`; of the reference alone.
         scorer_weight: Weight of the scorer's cross-entropy on the reference.
         preference_weight: Weight of the scorer's preference, per word of the reference.
+        verdict_weight: Weight of the scorer's verdict, per word of the reference.
 
     Returns:
         Loss and counts; ``gain`` among the statistics is the expected gain, each text weighted by
-        the words of its reference, and ``prefers`` the share of pairs that the scorer orders as
-        their gains do.
+        the words of its reference, ``prefers`` the share of pairs that the scorer orders as
+        their gains do, and ``verdict`` the nats that its verdict needs for a candidate.
     """
     target_ids, n_vertices = batch["target_ids"], batch["n_vertices"]
     n_targets = (target_ids != 0).sum(dim=1)
@@ -130,19 +136,26 @@ def risk_objective(
     loss = loss + n_targets * (mass_weight * mass - risk_weight * gain)
     n_words = n_targets.sum().clamp(min=1)
     stats = {"gain": (gain.detach() * n_targets).sum() / n_words}
-    if scorer_weight or preference_weight:
+    if scorer_weight or preference_weight or verdict_weight:
         n_items, n_all, _ = ids.shape
-        scored = scorer_nll(
+        lines = read_lines(
             model,
             ids.flatten(0, 1),
             memory.repeat_interleave(n_all, dim=0),
             source_mask.repeat_interleave(n_all, dim=0),
-        ).view(n_items, n_all)
+            judges=verdict_weight > 0,
+        )
+        scored = lines.nll.view(n_items, n_all)
         logits = (batch["bonuses"] - scored[:, 1:]) / _NATS_FOR_A_LOGIT
         is_there = batch["candidate_pieces"] > 0
         preferred, share = _preference(logits.masked_fill(~is_there, -math.inf), batch["gains"])
         loss = loss + scorer_weight * scored[:, 0] + preference_weight * n_targets * preferred
         stats |= {"scorer": scored[:, 0].detach().sum() / n_words, "prefers": share}
+        if lines.verdict is not None:
+            verdict = lines.verdict.view(n_items, n_all)[:, 1:]
+            judged, mean = _verdict_loss(verdict, batch["gains"], is_there)
+            loss = loss + verdict_weight * n_targets * judged
+            stats["verdict"] = mean
     return total_loss(loss, nll, n_targets, stats)
 
 
@@ -154,6 +167,16 @@ def _preference(logits: Tensor, gains: Tensor) -> tuple[Tensor, Tensor]:
     is_pair = (gains[:, :, None] > gains[:, None, :]) & is_there[:, :, None] & is_there[:, None, :]
     is_right = is_pair & (logits.detach()[:, :, None] > logits.detach()[:, None, :])
     return loss, is_right.sum() / is_pair.sum().clamp(min=1)
+
+
+def _verdict_loss(logits: Tensor, gains: Tensor, is_there: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ``(B,)`` the loss of each list, 0 without a choice, and the mean of a candidate."""
+    is_judged = is_there & (is_there.sum(dim=1, keepdim=True) > 1)
+    nats = F.binary_cross_entropy_with_logits(logits, gains.float(), reduction="none")
+    nats = torch.where(is_judged, nats, 0.0)
+    counts = is_judged.sum(dim=1)
+    mean = nats.detach().sum() / counts.sum().clamp(min=1)
+    return nats.sum(dim=1) / counts.clamp(min=1), mean
 
 
 def _side_by_side(target_ids: Tensor, candidate_ids: Tensor) -> Tensor:

@@ -111,13 +111,16 @@ def load_network(directory: str | os.PathLike[str]) -> Network:
     return network.eval()
 
 
-def fill_network(model: Network, directory: str | os.PathLike[str]) -> None:
+def fill_network(
+    model: Network, directory: str | os.PathLike[str], *, begins: str | None = None
+) -> None:
     """Fill a network in place from a directory: its weights, or else its exported graph.
 
     Args:
         model: The network to fill.
         directory: Holds ``model.safetensors``, ``model.fp32.onnx`` or ``model.onnx``; the first of
             these is taken.
+        begins: How the names of weights begin that keep their random start if they are not there.
 
     Raises:
         ModelNotFoundError: If there is none of these.
@@ -129,9 +132,9 @@ def fill_network(model: Network, directory: str | os.PathLike[str]) -> None:
     if Path(directory).is_dir():
         ModelFiles(directory).path((graph or file).name)
     if graph is not None and isinstance(model, DAT):
-        _fill(model, exported_weights(graph, model.config), graph)
+        _fill(model, exported_weights(graph, model.config), graph, begins)
     else:
-        load_weights(model, file)
+        load_weights(model, file, begins=begins)
 
 
 def read_system(directory: str | os.PathLike[str]) -> str:
@@ -243,12 +246,15 @@ def save_weights(
         raise _write_error(error, target) from error
 
 
-def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
+def load_weights(
+    model: nn.Module, path: str | os.PathLike[str], *, begins: str | None = None
+) -> None:
     """Fill a network in place from a safetensors file, in the network's own types.
 
     Args:
         model: The network to fill.
         path: File that `save_weights` wrote, in any floating type.
+        begins: As for `fill_network`.
 
     Raises:
         ModelNotFoundError: If there is no such file.
@@ -262,7 +268,7 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
         weights = load_file(file)
     except (SafetensorError, OSError) as error:
         raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
-    _fill(model, weights, file)
+    _fill(model, weights, file, begins)
 
 
 def _write_error(error: OSError | SafetensorError, target: Path) -> OSError:
@@ -272,8 +278,13 @@ def _write_error(error: OSError | SafetensorError, target: Path) -> OSError:
     return OSError(number or errno.EIO, os.strerror(number) if number else str(error), str(target))
 
 
-def _fill(model: nn.Module, weights: Mapping[str, Tensor], file: Path) -> None:
+def _fill(
+    model: nn.Module, weights: Mapping[str, Tensor], file: Path, begins: str | None = None
+) -> None:
     expected = model.state_dict()
+    if begins is not None and not any(name.startswith(begins) for name in weights):
+        own = {name: value for name, value in expected.items() if name.startswith(begins)}
+        weights = {**own, **weights}
     for name in sorted(expected.keys() | weights.keys()):
         shapes = [tuple(part[name].shape) if name in part else None for part in (weights, expected)]
         if shapes[0] != shapes[1]:

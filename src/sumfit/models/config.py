@@ -54,22 +54,31 @@ _UNUSED: dict[str, tuple[str, ...]] = {
         "n_link_heads",
         "n_limit_buckets",
         "n_scorer_layers",
+        "verdict_width",
         "transition_rank",
         "n_candidates",
     ),
-    "at-leninfo": ("n_link_heads", "n_scorer_layers", "transition_rank", "n_candidates"),
+    "at-leninfo": (
+        "n_link_heads",
+        "n_scorer_layers",
+        "verdict_width",
+        "transition_rank",
+        "n_candidates",
+    ),
     "ctc": (
         "n_link_heads",
         "n_limit_buckets",
         "n_scorer_layers",
+        "verdict_width",
         "transition_rank",
         "n_candidates",
     ),
-    "bert-crf": ("n_link_heads", "n_limit_buckets", "n_scorer_layers"),
+    "bert-crf": ("n_link_heads", "n_limit_buckets", "n_scorer_layers", "verdict_width"),
 }
 # Weights mean the same whatever these are: how large graphs are made up to `max_vertices`, how
-# many labels are looked at. Training on may change them, as it may the drop rate.
-_ADJUSTABLE = ("vertex_scale", "min_vertices", "n_candidates")
+# many labels are looked at. Training on may change them, as it may the drop rate, and may begin a
+# verdict.
+_ADJUSTABLE = ("vertex_scale", "min_vertices", "n_candidates", "verdict_width")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,8 @@ class DATConfig:
         n_decoder_layers: Blocks of the decoder: of graphs, or of the upper half of a baseline.
         n_scorer_layers: Blocks of an autoregressive decoder beside the graph decoder, which scores
             whole candidates; 0 for none. Only ``dat`` has them.
+        verdict_width: Inner width of what says, of a candidate that the scorer has read, whether it
+            may be printed; 0 for none. It needs a scorer.
         max_source_tokens: Longest source, in tokens.
         vertex_scale: Graph vertices per source token.
         min_vertices: Smallest graph.
@@ -111,6 +122,7 @@ class DATConfig:
     n_encoder_layers: int = 6
     n_decoder_layers: int = 6
     n_scorer_layers: int = 0
+    verdict_width: int = 0
     max_source_tokens: int = 512
     vertex_scale: float = 1.0
     min_vertices: int = 32
@@ -134,6 +146,10 @@ class DATConfig:
                 for name in ("n_heads", "n_link_heads")
                 if self.width % getattr(self, name)
             ]
+        if self.verdict_width and not self.n_scorer_layers:
+            problems.append(
+                f"verdict_width {self.verdict_width} needs a scorer, but n_scorer_layers is 0"
+            )
         if not 0 < self.vertex_scale < math.inf:
             problems.append(f"vertex_scale must be above 0, was {self.vertex_scale}")
         if not 0 <= self.dropout < 1:
@@ -215,6 +231,7 @@ _LEAST = {
     "n_encoder_layers": 1,
     "n_decoder_layers": 1,
     "n_scorer_layers": 0,
+    "verdict_width": 0,
     "max_source_tokens": 1,
     "min_vertices": 3,
     "n_limit_buckets": 0,

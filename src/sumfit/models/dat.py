@@ -16,12 +16,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from sumfit.errors import ConfigError
 from sumfit.models.autoregressive import CausalBlock
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD, DATConfig
 from sumfit.models.layers import Block, Entry, init_weights
 from sumfit.models.network import Network
 
-__all__ = ["DAT", "vertex_ids", "vertex_mask"]
+__all__ = ["DAT", "Verdict", "vertex_ids", "vertex_mask"]
 
 
 def vertex_mask(n_vertices: Tensor, size: int) -> Tensor:
@@ -82,6 +83,7 @@ class DAT(Network):
         self.scorer = nn.ModuleList(CausalBlock(config) for _ in range(config.n_scorer_layers))
         if config.n_scorer_layers:
             self.scorer_entry = Entry(config, config.max_vertices)
+        self.verdict = Verdict(config) if config.verdict_width else None
         self.apply(init_weights)
 
     def forward(self, source_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -130,6 +132,29 @@ class DAT(Network):
         for block in self.scorer:
             x = block(x, source_mask, memory, source_mask)
         return x
+
+    def judge(self, states: Tensor, n_words: Tensor, memory: Tensor, source_mask: Tensor) -> Tensor:
+        """Say whether candidates that were read may be printed.
+
+        Args:
+            states: ``(B, U, D)`` what `read` made of them.
+            n_words: ``(B,)`` words of each; its states are those of its start and its words.
+            memory: ``(B, T, D)`` encoded source.
+            source_mask: ``(B, T)`` ``True`` = real token.
+
+        Returns:
+            ``(B,)`` float32 logits.
+
+        Raises:
+            ConfigError: If the network has no verdict.
+        """
+        if self.verdict is None:
+            raise ConfigError("the network has no verdict (verdict_width is 0)")
+        is_own = torch.arange(states.shape[1], device=states.device) <= n_words[:, None]
+        end = states[torch.arange(len(states), device=states.device), n_words]
+        parts = [end, _mean(states, is_own), _mean(memory, source_mask)]
+        logits: Tensor = self.verdict(torch.cat(parts, dim=-1)).float()
+        return logits
 
     def vertex_mask(self, n_vertices: Tensor) -> Tensor:
         """Mark the real vertices of a batch as wide as its largest graph, in steps of 8.
@@ -191,6 +216,39 @@ class DAT(Network):
     def parts(self) -> tuple[nn.Module, ...]:
         """Return the parts that are compiled one by one."""
         return (*super().parts(), self.links, *self.scorer)
+
+
+class Verdict(nn.Module):
+    """Whether a candidate may be printed, from what the scorer made of it and of its source."""
+
+    def __init__(self, config: DATConfig) -> None:
+        """Build the layers.
+
+        Args:
+            config: The shape of the network.
+        """
+        super().__init__()
+        self.inner = nn.Linear(3 * config.width, config.verdict_width)
+        self.out = nn.Linear(config.verdict_width, 1)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return a logit for each candidate.
+
+        Args:
+            features: ``(B, 3D)`` state at its end, mean of its states, mean of the encoded source.
+
+        Returns:
+            ``(B,)``.
+        """
+        logits: Tensor = self.out(self.dropout(F.gelu(self.inner(features))))
+        return logits[:, 0]
+
+
+def _mean(rows: Tensor, is_real: Tensor) -> Tensor:
+    """Return ``(B, D)`` the mean of the real rows of each item."""
+    total = torch.where(is_real[..., None], rows, 0.0).sum(dim=1)
+    return total / is_real.sum(dim=1, keepdim=True)
 
 
 class Links(nn.Module):

@@ -8,7 +8,9 @@ gives the rows of the nodes and of the words that may come next (`sumfit.runtime
 Inputs: ``words`` ``(1, N, D)`` embeddings of the nodes, the start word at node 0; ``places`` int64
 ``(N,)`` their depth; ``sees`` bool ``(N, N)``, whether a node sees another; ``memory``
 ``(1, T, D)`` the encoded source; ``choices`` ``(W, D)`` embeddings of the words that may follow.
-Output: ``next_logp`` ``(1, N, W)``, natural logs, normalised over these words.
+Outputs: ``next_logp`` ``(1, N, W)``, natural logs, normalised over these words; and ``verdict``
+``(1, N)``, the logit that the candidate which ends at a node may be printed, where the network has
+a verdict.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from onnx import TensorProto, helper
 
 from sumfit.errors import ConfigError
 from sumfit.models.config import SCORER_POSITIONS
-from sumfit.models.dat import DAT
+from sumfit.models.dat import DAT, Verdict
 from sumfit.models.layers import Block
 from sumfit.models.onnx_blocks import BlockWriter
-from sumfit.models.onnx_graph import GraphWriter
+from sumfit.models.onnx_graph import MICROSOFT, GraphWriter
 
 __all__ = ["export_scorer"]
 
@@ -65,6 +67,10 @@ def export_scorer(model: DAT, path: str | os.PathLike[str], *, precision: str = 
         x = blocks.feed_forward(x, name, block)
     turned = write.op("Transpose", "choices", perm=[1, 0])
     write.node("LogSoftmax", [write.op("MatMul", x, turned)], name="next_logp", axis=-1)
+    outputs = [helper.make_tensor_value_info("next_logp", TensorProto.FLOAT, [1, "N", "W"])]
+    if model.verdict is not None:
+        _write_verdict(write, model.verdict, x)
+        outputs.append(helper.make_tensor_value_info("verdict", TensorProto.FLOAT, [1, "N"]))
     write.save(
         path,
         inputs=[
@@ -74,6 +80,22 @@ def export_scorer(model: DAT, path: str | os.PathLike[str], *, precision: str = 
             helper.make_tensor_value_info("memory", TensorProto.FLOAT, [1, "T", width]),
             helper.make_tensor_value_info("choices", TensorProto.FLOAT, ["W", width]),
         ],
-        outputs=[helper.make_tensor_value_info("next_logp", TensorProto.FLOAT, [1, "N", "W"])],
+        outputs=outputs,
         about={"format": "sumfit-scorer-1", "precision": precision},
     )
+
+
+def _write_verdict(write: GraphWriter, verdict: Verdict, x: str) -> None:
+    """Write the verdict of each node from its state, the mean on its way, and the source's."""
+    seen = write.op("Cast", "sees", to=TensorProto.FLOAT)
+    share = write.op("Div", seen, write.op("ReduceSum", seen, write.ints(-1), keepdims=1))
+    mean = write.op("MatMul", share, x)
+    source = write.op("ReduceMean", "memory", write.ints(1), keepdims=1)
+    source = write.op("Expand", source, write.op("Shape", x))
+    features = write.op("Concat", x, mean, source, axis=-1)
+    inner = write.product(features, "verdict.inner", verdict.inner.weight)
+    bias = write.vector("verdict.inner.bias", verdict.inner.bias)
+    inner = write.op("BiasGelu", inner, bias, domain=MICROSOFT)
+    logit = write.product(inner, "verdict.out", verdict.out.weight)
+    logit = write.op("Add", logit, write.vector("verdict.out.bias", verdict.out.bias))
+    write.node("Squeeze", [logit, write.ints(-1)], name="verdict")

@@ -97,6 +97,10 @@ def _scorer(graph: Path, config: DATConfig) -> dict[str, Tensor]:
         weights[f"scorer_entry.norm.{part}"] = constants.plain(f"norm.{part}")
     for index in range(config.n_scorer_layers):
         weights |= _block(constants, f"scorer.{index}", config.width)
+    if config.verdict_width and constants.has("verdict.inner"):
+        for part in ("verdict.inner", "verdict.out"):
+            weights[f"{part}.weight"] = constants.matrix(part)
+            weights[f"{part}.bias"] = constants.plain(f"{part}.bias")
     return weights
 
 

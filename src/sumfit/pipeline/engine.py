@@ -290,7 +290,7 @@ def _likely(scorer: Scorer, read: TextRead, line: str, texts: Sequence[str]) -> 
     """How likely a line goes on as texts do that begin with it; see `sumfit.pipeline.extending`."""
     assert read.memory is not None
     begun, *whole = [read.tokenizer.encode(text)[:_MOST_SCORED] for text in (line, *texts)]
-    first, *scores = scorer.score(read.memory, [begun, *whole], read.word_ids).tolist()
+    first, *scores = scorer.read(read.memory, [begun, *whole], read.word_ids).logp.tolist()
     return [
         (score - first) / (len(ids) - len(begun)) if len(ids) > len(begun) else -math.inf
         for score, ids in zip(scores, whole, strict=True)

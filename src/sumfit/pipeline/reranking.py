@@ -143,11 +143,14 @@ class Reranking:
             one.
         """
         if self._chooser is not None:
-            order, _, scores = self._chooser.rank_texts(text, candidates, deadline)
+            ranked = self._chooser.rank_texts(text, candidates, deadline)
+            scores, chances = ranked.choice_scores or {}, ranked.confidences or {}
             candidates = [
-                replace(candidates[place], choice_score=scores.get(place))
-                if scores
-                else candidates[place]
-                for place in order
+                replace(
+                    candidates[place],
+                    choice_score=scores.get(place),
+                    confidence=chances.get(place),
+                )
+                for place in ranked.order
             ]
         return faithful_first(candidates, judge, deadline) if self._options.faithful else candidates

@@ -102,6 +102,7 @@ class ResultMaker:
                 rank=candidate.rank,
                 chosen_by=self._chosen_by(candidate),
                 choice_score=candidate.choice_score,
+                confidence=None if added else candidate.confidence,
                 bonus=bonus.per_token,
                 unit_bonus=bonus.per_unit,
                 words=found.words,

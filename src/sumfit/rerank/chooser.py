@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
+from sumfit.rerank.confidence import Evidence
 from sumfit.text import Tokenizer
 from sumfit.text.surface import Surface
 from sumfit.truth import joints_of
@@ -60,11 +61,14 @@ class Ranked(NamedTuple):
             order was made from something else.
         choice_scores: What they were ordered by, by place, in nats; ``None`` where that is no
             score to show.
+        confidences: The chance that a reader would print each, by place; ``None`` where that is
+            not known.
     """
 
     order: Sequence[int]
     expected_f1: npt.NDArray[np.float64] | None = None
     choice_scores: Mapping[int, float] | None = None
+    confidences: Mapping[int, float] | None = None
 
     def f1(self, place: int) -> float:
         """Take the expected F1 of one hypothesis.
@@ -91,6 +95,7 @@ class TextRead:
         vouched: Phrases that the caller asks for.
         style: The style that the model was told; ``""`` for none.
         noted: What a chooser has made of hypotheses so far, by their words.
+        evidence: What it knows of each beside that, where it is asked how sure it is.
     """
 
     dag: DAG
@@ -101,6 +106,7 @@ class TextRead:
     vouched: tuple[str, ...] = ()
     style: str = ""
     noted: dict[tuple[int, ...], float] = field(default_factory=dict)
+    evidence: dict[tuple[int, ...], Evidence] = field(default_factory=dict)
 
     @cached_property
     def surface(self) -> Surface:

@@ -43,9 +43,13 @@ class Row:
 
 # Each is imported when it is asked for: names are listed where no model is.
 def _scorer(model: ModelDirectory, scorer: Scorer | None) -> Chooser | None:
+    from sumfit.rerank.confidence import check_weights
     from sumfit.rerank.scorer import ScorerChooser
 
-    return ScorerChooser(scorer) if scorer is not None else None
+    if scorer is None:
+        return None
+    check_weights(model.config.confidence, model.path / "config.json")
+    return ScorerChooser(scorer, confidence=model.config.confidence)
 
 
 def _mbr(model: ModelDirectory, scorer: Scorer | None) -> Chooser:

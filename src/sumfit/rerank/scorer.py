@@ -8,12 +8,13 @@ check of a candidate against its source (`sumfit.truth`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
+from sumfit.rerank.confidence import Evidence, confidence
 from sumfit.runtime.scorer import Scorer
 from sumfit.text.orders import order_of
 from sumfit.truth import rank_by_support
@@ -32,6 +33,7 @@ class ChoiceWeights:
 
     Attributes:
         graph: Weight of the graph's own log-probability.
+        verdict: Nats for each logit of the scorer's verdict, where it has one.
         length: Nats for each character, so that a short text does not win by being short.
         support: Weight of the penalty for what the source does not say.
         label: What a label at the beginning costs that the source does not have ("net: ...").
@@ -43,6 +45,7 @@ class ChoiceWeights:
     """
 
     graph: float = 0.3
+    verdict: float = 3.0
     length: float = 0.2
     support: float = 1.5
     label: float = 4.0
@@ -55,14 +58,23 @@ class ChoiceWeights:
 class ScorerChooser(Chooser):
     """Orders candidates by the scorer and by what the source supports."""
 
-    def __init__(self, scorer: Scorer, weights: ChoiceWeights | None = None) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        weights: ChoiceWeights | None = None,
+        *,
+        confidence: Mapping[str, float] | None = None,
+    ) -> None:
         """Store the scorer.
 
         Args:
             scorer: The model's scorer.
             weights: What a candidate's parts weigh.
+            confidence: What makes the chance that a reader would print a candidate, see
+                `sumfit.rerank.confidence`; nothing where that is not told.
         """
         self._scorer = scorer
+        self._confidence = dict(confidence or {}) if scorer.has_verdict else {}
         self._weights = weights or ChoiceWeights()
 
     @property
@@ -106,10 +118,11 @@ class ScorerChooser(Chooser):
             deadline: Once it is over, no more are read.
 
         Returns:
-            The order, with the score of each that there was time for; but the first is none of
-            those that were listed only because the caller asked for many.
+            The order, with score and confidence of each that there was time for; but the first is
+            none of those that were listed only because the caller asked for many.
         """
         scores: dict[int, float] = {}
+        chances: dict[int, float] = {}
         for begin in range(0, len(candidates), _AT_ONCE):
             if deadline.is_over:
                 deadline.stop()
@@ -121,22 +134,37 @@ class ScorerChooser(Chooser):
             ]
             texts = [candidates[place].text for place in places]
             for place, penalty in zip(places, rank_by_support(text.source, texts), strict=True):
-                noted = text.noted[candidates[place].hypothesis.words]
-                scores[place] = noted - self._weights.support * penalty
+                words = candidates[place].hypothesis.words
+                scores[place] = text.noted[words] - self._weights.support * penalty
+                if self._confidence:
+                    evidence = text.evidence[words]._replace(penalty=penalty)
+                    chances[place] = confidence(evidence, self._confidence)
         if not scores:
             return Ranked(range(len(candidates)))
         first = min(scores, key=lambda place: (candidates[place].is_extra, -scores[place]))
         rest = sorted(scores.keys() - {first}, key=lambda place: (-scores[place], place))
         unread = [place for place in range(len(candidates)) if place not in scores]
-        return Ranked([first, *rest, *unread], choice_scores=scores)
+        return Ranked([first, *rest, *unread], choice_scores=scores, confidences=chances)
 
     def _score(self, text: TextRead, new: Sequence[Hypothesis]) -> None:
         assert text.memory is not None
-        logp = self._scorer.score(text.memory, [one.words for one in new], text.word_ids)
+        read = self._scorer.read(text.memory, [one.words for one in new], text.word_ids)
+        verdicts = [0.0] * len(new) if read.verdict is None else read.verdict.tolist()
         weights = self._weights
-        for one, own in zip(new, logp.tolist(), strict=True):
+        parts = zip(new, read.logp.tolist(), read.least.tolist(), verdicts, strict=True)
+        for one, own, least, verdict in parts:
             string = text.tokenizer.decode(one.words)
+            if self._confidence:
+                text.evidence[one.words] = Evidence.of(
+                    verdict=verdict,
+                    logp=own,
+                    least=least,
+                    graph=one.log_prob,
+                    n_pieces=len(one.words),
+                    n_chars=len(string),
+                )
             total = own + weights.graph * one.log_prob + weights.length * len(string)
+            total += weights.verdict * verdict
             total -= 0.0 if text.surface.has_labels(string) else weights.label
             total -= weights.torn * text.joints.n_torn(string)
             if text.style == "commit":

@@ -77,6 +77,8 @@ class ModelConfig:
         languages: Languages that it covered, codes of ISO 639-1; empty for any.
         system: Kind of model: ``dat``, or a baseline's name.
         has_controls: Whether it reads control pieces before a source, see `sumfit.text.controls`.
+        confidence: What makes the chance that a summary is fit to be printed, see
+            `sumfit.rerank.confidence`; empty where the model cannot tell.
     """
 
     name: str
@@ -95,6 +97,7 @@ class ModelConfig:
     languages: tuple[str, ...] = ("en",)
     system: str = "dat"
     has_controls: bool = False
+    confidence: Mapping[str, float] = field(default_factory=dict)
 
     def bonus_for(self, unit: str) -> float:
         """Score added per token when the limit counts ``unit``.
@@ -330,12 +333,12 @@ def _read_config(file: Path) -> ModelConfig:
         )
     architecture = _architecture(_field(values, "architecture", dict, file), file)
     longest = architecture.max_source_tokens
-    bonuses = {
+    numbers = {
         name: {
             str(key): _number(value, f"{name}.{key}", file)
             for key, value in _field(values, name, dict, file, default={}).items()
         }
-        for name in ("bonus", "unit_bonus")
+        for name in ("bonus", "unit_bonus", "confidence")
     }
     return ModelConfig(
         name=_field(values, "name", str, file),
@@ -345,7 +348,7 @@ def _read_config(file: Path) -> ModelConfig:
         words_per_vertex=_count(values, "words_per_vertex", file, default=WORDS_PER_VERTEX),
         pinned_words=_count(values, "pinned_words", file, default=0, least=0),
         ending=_choice(values, "ending", ("eos", "any"), file),
-        **bonuses,
+        **numbers,
         mbr_weight=_positive_float(values, "mbr_weight", file, default=100.0),
         mbr_temperature=_positive_float(values, "mbr_temperature", file, default=1.0),
         profiles=_names(values, "profiles", file, default=("natural",)),

@@ -1,4 +1,4 @@
-"""The scorer: how likely an autoregressive decoder finds whole candidates, given their source.
+"""The scorer: what an autoregressive decoder says of whole candidates, given their source.
 
 Owns the tree that candidates are put into, the call of the network, and the softmax. The decoder
 (`sumfit.models.dat.DAT.read`) reads every candidate from left to right, so it sees who did what to
@@ -7,6 +7,8 @@ whom, which links between single vertices cannot (residual scoring of candidates
 Its softmax goes over the words of the graph, the source and the candidates alone, not over the
 whole vocabulary: other words have next to no probability, and a product with all of them would
 cost more than the network itself. Scores compare candidates of one text and mean nothing else.
+
+A scorer may also have a verdict on each candidate: the logit that readers would print it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +24,7 @@ import numpy.typing as npt
 from sumfit.models.config import BOS, EOS, SCORER_POSITIONS
 from sumfit.models.session import open_session
 
-__all__ = ["CandidateTree", "Scorer"]
+__all__ = ["CandidateTree", "Reading", "Scorer"]
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -77,6 +80,20 @@ class CandidateTree:
         return sees
 
 
+class Reading(NamedTuple):
+    """What a scorer says of ``C`` candidates.
+
+    Attributes:
+        logp: ``(C,)`` nats, log-probability of each, its end included.
+        least: ``(C,)`` nats of its least likely word.
+        verdict: ``(C,)`` logit that readers would print it; ``None`` if the scorer has none.
+    """
+
+    logp: npt.NDArray[np.float64]
+    least: npt.NDArray[np.float64]
+    verdict: npt.NDArray[np.float32] | None
+
+
 class Scorer:
     """Scores candidates with onnxruntime; safe to call from several threads at once."""
 
@@ -97,14 +114,20 @@ class Scorer:
             file, n_threads=n_threads, remedy="copy or export the model again"
         )
         self._rows = np.ascontiguousarray(rows(), dtype=np.float32)
+        self._outputs = [output.name for output in self._session.get_outputs()]
 
-    def score(
+    @property
+    def has_verdict(self) -> bool:
+        """Whether it says if readers would print a candidate."""
+        return "verdict" in self._outputs
+
+    def read(
         self,
         memory: FloatArray,
         candidates: Sequence[Sequence[int]],
         other_words: npt.NDArray[np.integer],
-    ) -> npt.NDArray[np.float64]:
-        """Return the log-probability of each candidate, its end included.
+    ) -> Reading:
+        """Read candidates.
 
         Args:
             memory: ``(T, D)`` encoded source.
@@ -112,13 +135,13 @@ class Scorer:
             other_words: Words that compete with theirs: of the graph and the source.
 
         Returns:
-            ``(C,)`` nats.
+            What it says of them.
         """
         tree = CandidateTree.of(candidates)
         known = np.unique(np.concatenate([other_words, tree.words[1:], [EOS]]).astype(np.int64))
         known = known[known >= EOS]
-        (next_logp,) = self._session.run(
-            ["next_logp"],
+        next_logp, *judged = self._session.run(
+            self._outputs,
             {
                 "words": self._rows[tree.words][None],
                 "places": tree.places,
@@ -129,9 +152,13 @@ class Scorer:
         )
         column = np.searchsorted(known, tree.words)
         own = next_logp[0, tree.parents[1:], column[1:]].tolist()
-        logp = [0.0]
+        logp, least = [0.0], [0.0]
         for parent, step in zip(tree.parents[1:].tolist(), own, strict=True):
             logp.append(logp[parent] + step)
-        ended = next_logp[0, tree.ends, np.searchsorted(known, EOS)]
-        whole: npt.NDArray[np.float64] = np.array(logp)[tree.ends] + ended
-        return whole
+            least.append(min(least[parent], step))
+        ended = next_logp[0, tree.ends, np.searchsorted(known, EOS)].astype(np.float64)
+        return Reading(
+            np.array(logp)[tree.ends] + ended,
+            np.minimum(np.array(least)[tree.ends], ended),
+            judged[0][0, tree.ends] if judged else None,
+        )

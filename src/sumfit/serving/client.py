@@ -221,6 +221,7 @@ def _summary(reply: Mapping[str, Any]) -> Summary:
     return Summary(
         **values,
         choice_score=reply.get("choice_score"),
+        confidence=reply.get("confidence"),
         source_selected=SourceSelection(**selected) if selected else None,
         checks=dict(reply.get("checks") or {}),
         unsupported=tuple(reply.get("unsupported") or ()),

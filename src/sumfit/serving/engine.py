@@ -208,6 +208,7 @@ def reply_of(summary: Summary) -> dict[str, Any]:
         reply |= {"checks": dict(summary.checks), "unsupported": list(summary.unsupported)}
     score = summary.choice_score
     reply["choice_score"] = score if score is not None and math.isfinite(score) else None
+    reply["confidence"] = summary.confidence
     reply["gap"] = None if summary.gap == math.inf else float(summary.gap)
     if summary.alternatives:
         reply["alternatives"] = [reply_of(other) for other in summary.alternatives]

@@ -241,6 +241,11 @@ class SummaryReply(BaseModel):
     choice_score: float | None = Field(
         None, description="what the scorer chose by, nats; null where it did not choose"
     )
+    confidence: float | None = Field(
+        None,
+        description="chance, 0 to 1, that a strict editor would print the text as it is; null "
+        "where that is not known",
+    )
     unfinished: bool = Field(description="a limit of time or work ended the search early")
     faithful: bool | None = Field(
         None, description="all of `checks` hold; null where the text does not come from the model"

@@ -271,7 +271,8 @@ def load_training(folder: Path, model: Network) -> tuple[TrainingState, dict[str
 def load_into(folder: Path, model: Network) -> None:
     """Read the weights of a model directory, after comparing systems and architectures.
 
-    The rule for the size of graphs may be another one, as training goes on.
+    The rule for the size of graphs may be another one, as training goes on, and a verdict that the
+    directory lacks begins anew.
 
     Args:
         folder: A model directory, with weights or with an exported graph.
@@ -288,4 +289,4 @@ def load_into(folder: Path, model: Network) -> None:
             f"{folder} has another architecture: {found}; use the recipe and tokenizer that its "
             "weights were made with"
         )
-    fill_network(model, folder)
+    fill_network(model, folder, begins="verdict.")

@@ -126,6 +126,7 @@ class StepGradient:
             mass_weight=recipe.loss.mass_weight,
             scorer_weight=recipe.loss.scorer_weight,
             preference_weight=recipe.loss.preference_weight,
+            verdict_weight=recipe.loss.verdict_weight,
             generator=self._generator,
         )
         with autocast(self._device, recipe.run.precision):

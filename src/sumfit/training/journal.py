@@ -23,7 +23,7 @@ from sumfit.writing import naming, write_whole
 __all__ = ["Journal", "Window"]
 
 logger = logging.getLogger(__name__)
-_STATS = ("revealed", "right", "gain", "scorer", "prefers")
+_STATS = ("revealed", "right", "gain", "scorer", "prefers", "verdict")
 _SUMS = (
     *("loss", "nll", "tokens", "items", "nonfinite", *_STATS),  # of a batch
     *("split", "grad_norm", "steps"),

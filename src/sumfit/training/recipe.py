@@ -130,6 +130,8 @@ class LossSection:
         scorer_weight: Weight of the cross-entropy of the scorer (``model.n_scorer_layers``).
         preference_weight: Weight of what the scorer learns from pairs of candidates of
             ``data.lists``: to prefer the one with the greater gain.
+        verdict_weight: Weight of what its verdict (``model.verdict_width``) learns from those
+            candidates: which may be printed.
         denoise_share: Share of the batches that rebuild removed spans of their sources.
         denoise: How those are corrupted.
     """
@@ -143,6 +145,7 @@ class LossSection:
     mass_weight: float = 0.0
     scorer_weight: float = 0.0
     preference_weight: float = 0.0
+    verdict_weight: float = 0.0
     denoise_share: float = 0.0
     denoise: DenoiseOptions = field(default_factory=DenoiseOptions)
 
@@ -158,6 +161,7 @@ class LossSection:
             "mass_weight",
             "scorer_weight",
             "preference_weight",
+            "verdict_weight",
         ):
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"{name} must be 0 or more, was {getattr(self, name)}")
@@ -342,6 +346,11 @@ class Recipe:
                     f"loss.{name} is {value:g}, but model.n_scorer_layers is 0: there is no "
                     "scorer to train; set one of them"
                 )
+        if self.loss.verdict_weight and not self.model.verdict_width:
+            problems.append(
+                f"loss.verdict_weight is {self.loss.verdict_weight:g}, but model.verdict_width is "
+                "0: there is no verdict to train; set one of them (64 is enough)"
+            )
         if self.seed < 0:
             problems.append(f"seed is {self.seed}, but has to be 0 or more")  # a key, no option
         if problems:
@@ -474,7 +483,7 @@ def _risk_problems(recipe: Recipe) -> list[str]:
     loss, problems = recipe.loss, list[str]()
     weights = {
         f"loss.{name}": getattr(loss, name)
-        for name in ("risk_weight", "mass_weight", "preference_weight")
+        for name in ("risk_weight", "mass_weight", "preference_weight", "verdict_weight")
     }
     told = ", ".join(f"{name} {value:g}" for name, value in weights.items())
     if not recipe.data.lists:

@@ -70,6 +70,7 @@ export function scoreOf(summary, chosenBy = summary.chosen_by) {
 export function numbersOf(summary, chosenBy = summary.chosen_by) {
   const parts = [`${summary.length} ${unitName(summary.unit, summary.length)}`];
   const score = scoreOf(summary, chosenBy);
+  if ((summary.confidence ?? null) !== null) parts.push(`confidence ${Math.round(100 * summary.confidence)} %`);
   if (score) parts.push(`${score.name} ${number(score.value)}`);
   if (summary.log_prob !== null) {
     const bonus = score?.bonus > 0.005 ? `, and ${number(score.bonus)} for its length` : "";

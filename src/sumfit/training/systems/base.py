@@ -34,6 +34,7 @@ class LossOptions:
         mass_weight: Weight of what all candidates together have lost; only for graphs.
         scorer_weight: Weight of the scorer's cross-entropy; only for graphs that have one.
         preference_weight: Weight of the scorer's preference among marked candidates.
+        verdict_weight: Weight of the scorer's verdict on marked candidates.
         generator: Randomness of the loss; the global one if ``None``.
     """
 
@@ -44,6 +45,7 @@ class LossOptions:
     mass_weight: float = 0.0
     scorer_weight: float = 0.0
     preference_weight: float = 0.0
+    verdict_weight: float = 0.0
     generator: torch.Generator | None = None
 
 

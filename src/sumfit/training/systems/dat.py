@@ -46,6 +46,7 @@ class DATSystem(System):
                 label_smoothing=options.label_smoothing,
                 scorer_weight=options.scorer_weight,
                 preference_weight=options.preference_weight,
+                verdict_weight=options.verdict_weight,
             )
         return objective(
             network,
