@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from sumfit import Summarizer, measure
+from sumfit.deadline import Deadline
 from sumfit.errors import ConfigError
+from sumfit.hypothesis import Hypothesis
+from sumfit.length import unit_costs
+from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
 from sumfit.runtime import default_model_path
 from sumfit.truth import support
 
@@ -93,3 +98,80 @@ def test_a_style_changes_what_is_told(fit: Summarizer, texts: list[str]) -> None
     assert news != subjects
     with pytest.raises(ConfigError, match=r"style must be one of 'auto', 'news'.* was 'poem'"):
         fit(texts[0], max_chars=60, style="poem")
+
+
+class _Doubter(Chooser):
+    """Keeps the order of the search, doubts its first line or not, and notes what it is shown."""
+
+    __slots__ = ("is_doubtful", "lists")
+
+    def __init__(self, *, is_doubtful: bool) -> None:
+        self.is_doubtful = is_doubtful
+        self.lists: list[list[Hypothesis]] = []
+
+    @property
+    def name(self) -> str:
+        return "doubter"
+
+    @property
+    def plan(self) -> ListPlan:
+        return ListPlan(4, 8, 64, shorter={0.7: 3, 0.4: 2})
+
+    def rank_found(self, text: TextRead, found: Sequence[Hypothesis], deadline: Deadline) -> Ranked:
+        self.lists.append(list(found))
+        return Ranked(range(len(found)), is_doubtful=self.is_doubtful)
+
+
+def test_shorter_candidates_are_listed_where_the_first_is_doubtful(
+    fit: Summarizer, texts: list[str]
+) -> None:
+    cost = unit_costs(fit.tokenizer, "chars").cost
+    for text in texts:
+        sure, doubter = _Doubter(is_doubtful=False), _Doubter(is_doubtful=True)
+        plain = fit(text, max_chars=60, rerank=sure)
+        found = fit(text, max_chars=60, rerank=doubter)
+        assert len(sure.lists) == 1
+        first, second = doubter.lists
+        assert first == sure.lists[0]
+        assert second[0] == first[0]
+        words = [one.words for one in second]
+        assert len(set(words)) == len(words)
+        assert {one.words for one in first} < set(words)
+        scores = [one.score for one in second]
+        assert scores == sorted(scores, reverse=True)
+        new = [sum(cost[list(one.words)]) for one in second if one not in first]
+        assert 1 <= len(new) <= 5
+        assert all(length <= 43 for length in new)  # 0.7 of 60, and no space before the first
+        assert (found.text, found.optimal, found.gap) == (plain.text, plain.optimal, plain.gap)
+
+
+def test_no_shorter_candidates_where_the_length_is_exact(fit: Summarizer, texts: list[str]) -> None:
+    doubter = _Doubter(is_doubtful=True)
+    fit(texts[0], exact_words=6, rerank=doubter)
+    for found in doubter.lists:
+        assert all(fit.tokenizer.decode(one.words).count(" ") == 5 for one in found)
+
+
+def test_confidence_is_a_chance_where_the_scorer_chose(fit: Summarizer, texts: list[str]) -> None:
+    known = fit.config.confidence
+    for text in texts:
+        found = fit(text, max_chars=60, n_best=3)
+        for one in (found, *found.alternatives):
+            assert (one.confidence is not None) == bool(known)
+            assert one.confidence is None or 0.0 < one.confidence < 1.0
+        assert fit(text, max_chars=60, rerank=None).confidence is None
+        assert fit(text, max_chars=60, rerank="mbr").confidence is None
+    assert fit("Bridge closes", max_chars=60).confidence is None  # returned as it is
+
+
+def test_a_line_that_makes_no_sense_has_little_confidence(fit: Summarizer) -> None:
+    if not fit.config.confidence:
+        pytest.skip("the embedded model has no verdict")
+    clear = fit(
+        "The council of Odell closed its old bridge on Monday because the piers are cracked.",
+        max_chars=60,
+    )
+    odd = fit("lol ok so yeah then he was like no way and i was like whatever haha", max_chars=40)
+    assert clear.confidence is not None
+    assert odd.confidence is not None
+    assert clear.confidence > 0.5 > odd.confidence

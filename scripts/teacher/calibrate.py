@@ -125,7 +125,9 @@ def main() -> None:
     out.write(f"{len(found):,} texts, {100 * is_fit.mean():.1f} % of the chosen lines fit; ")
     out.write(f"area under the curve {area_under_curve(scores, is_fit[~half]):.3f}\n")
     for part in np.array_split(np.argsort(-scores), 5):
-        out.write(f"  confidence {chances[part].mean():.2f}  fit {is_fit[~half][part].mean():.2f}\n")
+        out.write(
+            f"  confidence {chances[part].mean():.2f}  fit {is_fit[~half][part].mean():.2f}\n"
+        )
     whole = fitted(evidence, is_fit)
     named = dict(zip((*Evidence._fields, BIAS), (round(float(w), 5) for w in whole), strict=True))
     out.write(json.dumps(named) + "\n")

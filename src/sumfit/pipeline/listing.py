@@ -8,6 +8,7 @@ fits. Does not own which strings keep their promise (`sumfit.pipeline.search`) o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,10 +16,11 @@ from sumfit.deadline import Deadline
 from sumfit.decoding import decode
 from sumfit.errors import InfeasibleBudgetError, NothingFoundError, Part, TimeLimitError, given
 from sumfit.hypothesis import Candidate, NBest
-from sumfit.length import LengthRequest, UnitCosts
+from sumfit.length import LengthBudget, LengthRequest, UnitCosts
 from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.ranking import Ranking
 from sumfit.pipeline.search import GraphSearch, asked, infeasible, lowered, without_proof
+from sumfit.rerank.chooser import ListPlan
 from sumfit.text.scripts import keeps_scripts, scripts_of
 
 __all__ = ["Lister"]
@@ -184,15 +186,19 @@ class Lister:
         n, after_best, method = wish.n_hypotheses, wish.after_best, search.options.method
         while True:
             found = decode(search.dag, method=method, n_best=n, after_best=after_best, **settings)
+            is_short, was_cut = len(found) < n, after_best is not None
+            ranked = ranking.order(found) if ranking is not None else None
+            if ranking is not None and ranked is not None and ranked.is_doubtful and was_cut:
+                found = self._with_shorter(found, settings, ranking.plan)
+                ranked = ranking.order(found)
             kept, excess = search.verified(
                 found,
                 self.request,
                 self.longest,
-                ranked=ranking.order(found) if ranking is not None else None,
+                ranked=ranked,
                 n_wanted=wish.n_kept,
                 deadline=deadline,
             )
-            is_short, was_cut = len(found) < n, after_best is not None
             after_best = None  # a second list is made because the first was short
             if was_cut and is_short and not kept and not deadline.is_over:
                 continue
@@ -205,6 +211,26 @@ class Lister:
                 deadline.stop()
                 return listed._replace(is_all=False)
             n = min(n * _GROWTH, wish.longest)
+
+    def _with_shorter(self, found: NBest, settings: Mapping[str, Any], plan: ListPlan) -> NBest:
+        """A list with the best of what spends less, each behind what scores higher."""
+        budget: LengthBudget = settings["budget"]
+        known = {one.words: one for one in found}
+        for part, n in plan.shorter.items():
+            high = int(part * budget.high)
+            if high < max(budget.low, 1) or self.deadline.is_over or self.deadline.is_spent:
+                continue
+            with suppress(InfeasibleBudgetError):
+                more = decode(
+                    self.search.dag,
+                    method=self.search.options.method,
+                    n_best=n,
+                    after_best=plan.after_best,
+                    **{**settings, "budget": lowered(budget, high)},
+                )
+                known.update((one.words, one) for one in more if one.words not in known)
+        first, *others = known.values()
+        return replace(found, hypotheses=(first, *sorted(others, key=lambda one: -one.score)))
 
     def _extra(self, settings: Mapping[str, Any], most: int, listed: _Listed) -> list[Candidate]:
         """What a longer list has beside the ranked one, where more candidates are asked for."""

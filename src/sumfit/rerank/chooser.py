@@ -44,12 +44,16 @@ class ListPlan:
         after_best: Expansions that exact search may spend on that list once the best is certain;
             ``None`` for an exact list, which is made longer until there are `n_read` texts.
         n_judged: Texts among which a faithful one is looked for, if that is asked for.
+        shorter: For each part of the limit (0.5 is half of it), how many of the best hypotheses
+            within that part are listed beside where `Ranked.is_doubtful`: with a bonus for length,
+            the first list may hold long ones alone.
     """
 
     n_read: int = 1
     n_listed: int = 0
     after_best: int | None = None
     n_judged: int = _FAITHFUL_CANDIDATES
+    shorter: Mapping[float, int] = field(default_factory=dict)
 
 
 class Ranked(NamedTuple):
@@ -63,12 +67,14 @@ class Ranked(NamedTuple):
             score to show.
         confidences: The chance that a reader would print each, by place; ``None`` where that is
             not known.
+        is_doubtful: The first one hardly is what a reader would print.
     """
 
     order: Sequence[int]
     expected_f1: npt.NDArray[np.float64] | None = None
     choice_scores: Mapping[int, float] | None = None
     confidences: Mapping[int, float] | None = None
+    is_doubtful: bool = False
 
     def f1(self, place: int) -> float:
         """Take the expected F1 of one hypothesis.

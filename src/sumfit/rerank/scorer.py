@@ -21,10 +21,15 @@ from sumfit.truth import rank_by_support
 
 __all__ = ["ChoiceWeights", "ScorerChooser"]
 
-_LISTED = 16  # candidates that the search lists and the scorer reads
+_LISTED = 12  # candidates that the search lists and the scorer reads
 _CHECKED = 6  # the best of them, whose texts are held against the source
 _AFTER_BEST = 64  # expansions that the list may cost once the best is certain
+_SHORTER = {0.75: 6, 0.5: 4}  # of these parts of the limit, so many more
+_DOUBTFUL = 0.4  # chance of the first one below which shorter ones are listed
 _AT_ONCE = 32  # candidates that are read between two looks at the clock
+
+
+_VERDICT_ALONE = {"verdict": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class ScorerChooser(Chooser):
     @property
     def plan(self) -> ListPlan:
         """A list for the scorer, of which the best are held against the source."""
-        return ListPlan(_CHECKED, _LISTED, _AFTER_BEST, n_judged=_CHECKED)
+        return ListPlan(_CHECKED, _LISTED, _AFTER_BEST, n_judged=_CHECKED, shorter=_SHORTER)
 
     def rank_found(self, text: TextRead, found: Sequence[Hypothesis], deadline: Deadline) -> Ranked:
         """Order hypotheses by the scorer.
@@ -105,7 +110,10 @@ class ScorerChooser(Chooser):
                 break
             self._score(text, new[begin : begin + _AT_ONCE])
         totals = [text.noted.get(one.words, -math.inf) for one in found]
-        return Ranked(sorted(range(len(found)), key=lambda place: -totals[place]))
+        order = sorted(range(len(found)), key=lambda place: -totals[place])
+        known = text.evidence.get(found[order[0]].words) if order else None
+        chance = 1.0 if known is None else confidence(known, self._confidence or _VERDICT_ALONE)
+        return Ranked(order, is_doubtful=chance < _DOUBTFUL)
 
     def rank_texts(
         self, text: TextRead, candidates: Sequence[Candidate], deadline: Deadline
@@ -149,12 +157,13 @@ class ScorerChooser(Chooser):
     def _score(self, text: TextRead, new: Sequence[Hypothesis]) -> None:
         assert text.memory is not None
         read = self._scorer.read(text.memory, [one.words for one in new], text.word_ids)
+        has_verdict = read.verdict is not None
         verdicts = [0.0] * len(new) if read.verdict is None else read.verdict.tolist()
         weights = self._weights
         parts = zip(new, read.logp.tolist(), read.least.tolist(), verdicts, strict=True)
         for one, own, least, verdict in parts:
             string = text.tokenizer.decode(one.words)
-            if self._confidence:
+            if has_verdict:
                 text.evidence[one.words] = Evidence.of(
                     verdict=verdict,
                     logp=own,
