@@ -30,13 +30,13 @@ from sumfit.text.salience import WEIGHTS_FILE, features_of, salience
 from sumfit.truth.reading import content_stems
 from sumfit.writing import write_whole
 
-LEAST_COUNT = 5
+LEAST_COUNT = 8
 """Sentences that a word or pair must stand in."""
 
 SMALLEST = 0.003
 """Weights nearer to 0 are left out, but for those of place, length and marks."""
 
-STRENGTH = 30.0
+STRENGTH = 60.0
 """Of the regression's penalty."""
 
 

@@ -50,7 +50,7 @@ class ChoiceWeights:
     """
 
     graph: float = 0.3
-    verdict: float = 3.0
+    verdict: float = 4.0
     length: float = 0.2
     support: float = 1.5
     label: float = 4.0
