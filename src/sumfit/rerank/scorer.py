@@ -26,6 +26,7 @@ _CHECKED = 6  # the best of them, whose texts are held against the source
 _AFTER_BEST = 64  # expansions that the list may cost once the best is certain
 _SHORTER = {0.75: 6, 0.5: 4}  # of these parts of the limit, so many more
 _DOUBTFUL = 0.4  # chance of the first one below which shorter ones are listed
+_WIDE = 100  # characters from which on a first one says that the slot is to be filled
 _AT_ONCE = 32  # candidates that are read between two looks at the clock
 
 
@@ -112,7 +113,9 @@ class ScorerChooser(Chooser):
         totals = [text.noted.get(one.words, -math.inf) for one in found]
         order = sorted(range(len(found)), key=lambda place: -totals[place])
         known = text.evidence.get(found[order[0]].words) if order else None
-        chance = 1.0 if known is None else confidence(known, self._confidence or _VERDICT_ALONE)
+        if known is None or known.chars * 100 >= _WIDE:
+            return Ranked(order)
+        chance = confidence(known, self._confidence or _VERDICT_ALONE)
         return Ranked(order, is_doubtful=chance < _DOUBTFUL)
 
     def rank_texts(
