@@ -175,3 +175,41 @@ def test_a_line_that_makes_no_sense_has_little_confidence(fit: Summarizer) -> No
     assert clear.confidence is not None
     assert odd.confidence is not None
     assert clear.confidence > 0.5 > odd.confidence
+
+
+def test_another_summary_for_lack_of_expansions_is_unfinished(
+    fit: Summarizer, texts: list[str]
+) -> None:
+    n_other = 0
+    for text in texts:
+        whole = fit(text, max_chars=60)
+        for most in (20, 40, 80, 160):
+            found = fit(text, max_chars=60, max_expansions=most, on_error="return")
+            if found.error is None and found.text != whole.text:
+                n_other += 1
+                assert found.unfinished
+    assert n_other
+
+
+def test_more_candidates_are_never_fewer(fit: Summarizer, texts: list[str]) -> None:
+    for text in texts[:4]:
+        counts = [len(fit(text, max_chars=60, n_best=n).alternatives) for n in (8, 13, 24, 40)]
+        assert counts == sorted(counts)
+
+
+def test_no_two_results_have_one_text(fit: Summarizer, texts: list[str]) -> None:
+    for text in texts:
+        for width in (60, 120, 160):
+            found = fit(text, max_chars=width, n_best=8, near_doubles=True)
+            written = [found.text, *(one.text for one in found.alternatives)]
+            assert len(set(written)) == len(written)
+
+
+def test_a_foreign_text_has_no_confidence(fit: Summarizer) -> None:
+    found = fit(
+        "Die Stadtverwaltung hat am Montag angekündigt, dass die alte Brücke wegen Rissen gesperrt "
+        "bleibt, bis die Pfeiler im Herbst saniert worden sind.",
+        max_chars=60,
+    )
+    assert found.language == "de"
+    assert found.confidence is None

@@ -154,7 +154,8 @@ class Summary(_Pictured):
         length: Measured length of ``text`` in ``unit``, prefix and suffix included.
         unit: The unit's name.
         limit: Most that ``length`` may be, as asked for.
-        min_length: Least that ``length`` may be, 0 where nothing was asked.
+        min_length: Least that ``length`` and what was reserved may be together, 0 where nothing
+            was asked.
         log_prob: Natural log of the exact probability of the model for this token sequence;
             ``nan`` where the text does not come from the model (see ``origin``).
         score: ``log_prob`` plus the length bonus of the search.
@@ -181,16 +182,17 @@ class Summary(_Pictured):
             before them.
         text_cut: The model wrote more, and ``text`` was cut after the last whole word that fits;
             only the baselines without length control do that.
-        rank: Place of this candidate in the decoder's list, 0 for its first (a reranker may
-            return another).
+        rank: Place of this candidate in what the search listed, 0 for the best score (a reranker
+            may return another); what was listed because many were asked for comes behind.
         chosen_by: What put this one first: ``"graph"``, the score that the certificate is about;
             ``"scorer"``, the model's reader of whole candidates; ``"reranker"``, another one
             that was asked for.
         choice_score: What the scorer chose by, nats, to compare with the alternatives' alone;
             ``None`` where it did not choose.
         confidence: Chance, 0 to 1, that a strict editor would print the text as it is, as the
-            model's card says how often that came true; ``None`` where the model's scorer did not
-            read it, or sentences were ``added``.
+            model's card says how often that came true, in a slot of this width; ``None`` where the
+            model's scorer did not read it, sentences were ``added``, or the source is not in
+            English.
         unfinished: ``time_limit_s`` or ``max_expansions`` ended the search, longer lists of
             candidates or the reranking early: with more, another summary may come out.
         faithful: Whether all of ``checks`` hold; ``None`` where the text does not come from the

@@ -121,7 +121,7 @@ class Extender:
 
         They stand as in the text. What begins with a link, looks back at a sentence that is not
         there, is quoted, says nothing or what is said already, is left out, and so are questions.
-        Of a text in which something is denied or only claimed none follows.
+        Of a text in which something is denied or only claimed none follows, nor behind a question.
 
         Args:
             line: A summary without prefix and suffix.
@@ -132,7 +132,7 @@ class Extender:
         """
         if self._chars(self.length.limit, line) < _WIDE or self._is_full(line):
             return line, ()
-        if _CONTESTED.search(self.source):
+        if line.endswith(("?", "!")) or _CONTESTED.search(self.source):
             return line, ()
         sentences = [_END.sub("", one).strip() for one in _unquoted(sentences_of(self.source))]
         own = _own_sentence(line, sentences)

@@ -218,8 +218,11 @@ class Lister:
         known = {one.words: one for one in found}
         for part, n in plan.shorter.items():
             high = int(part * budget.high)
-            if high < max(budget.low, 1) or self.deadline.is_over or self.deadline.is_spent:
+            if high < max(budget.low, 1):
                 continue
+            if self.deadline.is_spent:
+                self.deadline.stop()
+                break
             with suppress(InfeasibleBudgetError):
                 more = decode(
                     self.search.dag,
@@ -244,12 +247,10 @@ class Lister:
         if self.deadline.is_spent:
             self.deadline.stop()
             return []
-        wish = self._unranked(n_asked, most)._replace(
-            n_hypotheses=n_asked, after_best=plan.after_best
-        )
+        wish = self._unranked(n_asked, most)._replace(n_hypotheses=n_asked)
         if is_within:
             n_hypotheses = min(plan.n_listed * _GROWTH, wish.longest)
-            wish = wish._replace(n_hypotheses=n_hypotheses, after_best=None)
+            wish = wish._replace(n_hypotheses=n_hypotheses)
         known = {candidate.text for candidate in listed.kept}
         return [
             replace(one, rank=n_found + one.rank, is_extra=True)

@@ -86,7 +86,8 @@ class ResultMaker:
             text, added = candidate.text, tuple[str, ...]()
             if extender is not None:
                 text, added = extender.extended(text)
-            verdicts.append((candidate, text, added, self.judge(text)))
+            if all(text != other for _, other, _, _ in verdicts):
+                verdicts.append((candidate, text, added, self.judge(text)))
         for candidate, text, added, judged in reversed(verdicts):
             found = candidate.hypothesis
             is_top = found.score >= top.score  # else a better one is known, whatever is proved
@@ -102,7 +103,7 @@ class ResultMaker:
                 rank=candidate.rank,
                 chosen_by=self._chosen_by(candidate),
                 choice_score=candidate.choice_score,
-                confidence=None if added else candidate.confidence,
+                confidence=None if added or self._is_foreign else candidate.confidence,
                 bonus=bonus.per_token,
                 unit_bonus=bonus.per_unit,
                 words=found.words,
@@ -116,6 +117,11 @@ class ResultMaker:
             )
             alternatives = (summary, *alternatives)
         return summary
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether the source is in a language that readers' marks say nothing of."""
+        return self.source is not None and self.source.language not in (None, "en")
 
     def _chosen_by(self, candidate: Candidate) -> str:
         if candidate.choice_score is not None:

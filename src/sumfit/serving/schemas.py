@@ -233,7 +233,7 @@ class SummaryReply(BaseModel):
         description="further facts of the text behind the line that was searched for, whose are "
         "`log_prob`, `score`, `optimal` and `gap`"
     )
-    rank: int = Field(description="its place in the order of scores, 0 for the first")
+    rank: int = Field(description="its place in what the search listed, 0 for the best score")
     chosen_by: str = Field(
         description="`graph` (the best score), `scorer` (the model's reader of whole candidates) "
         "or the reranker's name"

@@ -272,7 +272,7 @@ def load_into(folder: Path, model: Network) -> None:
     """Read the weights of a model directory, after comparing systems and architectures.
 
     The rule for the size of graphs may be another one, as training goes on, and a verdict that the
-    directory lacks begins anew.
+    directory lacks starts with random weights.
 
     Args:
         folder: A model directory, with weights or with an exported graph.

@@ -170,6 +170,8 @@ class Search:
             if ended == Ended.FULL:
                 self._grow()
             elif ended != Ended.LIMIT or effort.n_expanded >= limit:
+                if ended == Ended.LIMIT and effort.n_expanded >= effort.most:
+                    effort.deadline.stop()
                 return self._attempt(ended)
             elif effort.deadline.is_over:
                 effort.deadline.stop()
