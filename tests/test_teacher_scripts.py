@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import runpy
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sumfit.rerank.confidence import Evidence
+from sumfit.runtime import default_model_path
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts" / "teacher"
 MILL = "The mill of Odell will close in May because its owner retires, the council said on Monday."
@@ -189,3 +193,37 @@ def test_lines_share_a_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
         for place, (row, start) in enumerate(zip(plain, starts, strict=True)):
             alone = teacher.states(torch.tensor([row[: start + 1]]))
             assert torch.allclose(decoder.state[place], alone[0, -1], atol=1e-4)
+
+
+def test_confidence_is_fitted_to_marks_and_written(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines that say what their text says are marked as fit, half lines are not."""
+    if not default_model_path().joinpath("scorer.onnx").is_file():
+        pytest.skip("this checkout has no embedded model with a scorer")
+    towns = ("Odell", "Skarn", "Hillcrest", "Milltown", "Eastport", "Brenn", "Tarnow", "Kessel")
+    rows = [
+        {
+            "source": f"The council of {town} {what} on Monday because its {part} is cracked.",
+            "limit": 60,
+            "c": lines,
+            "m": [2, 0] if town < "L" else [0, 2],
+        }
+        for town in towns
+        for what, part, lines in (
+            ("closed the bridge", "pier", [f"{town} closes bridge", "Bridge because its is"]),
+            ("shut the pool", "roof", [f"{town} shuts pool", "Council of pool on"]),
+        )
+    ]
+    write(tmp_path / "marked.jsonl", rows)
+    model = tmp_path / "model"
+    shutil.copytree(default_model_path(), model)
+    run("calibrate.py", model, tmp_path / "marked.jsonl", "--write")
+    said = capsys.readouterr().out
+    assert "16 texts" in said
+    assert "area under the curve" in said
+    config = json.loads((model / "config.json").read_text())
+    assert set(config["confidence"]) == {*Evidence._fields, "bias"}
+    assert config["confidence"] != json.loads(
+        (default_model_path() / "config.json").read_text()
+    ).get("confidence")

@@ -1,9 +1,10 @@
 """How sure one may be of a summary: the chance that a strict reader would print it as it is.
 
-Owns what the chance is made from and how: a logistic regression whose weights are the model's
-(``confidence`` in its ``config.json``; Eq. A20 of ``docs/algorithms.md``), fitted to marks of readers on lines that it did not learn
-from (``scripts/teacher/calibrate.py``). Does not own what the scorer says (`sumfit.runtime.scorer`)
-or what the source supports (`sumfit.truth`).
+Owns what the chance is made from and how: a logistic regression (Eq. A20 of
+``docs/algorithms.md``) whose weights are the model's (``confidence`` in its ``config.json``),
+fitted to marks of readers on lines that it did not learn from (``scripts/teacher/calibrate.py``).
+Does not own what the scorer says (`sumfit.runtime.scorer`) or what the source supports
+(`sumfit.truth`).
 """
 
 from __future__ import annotations
