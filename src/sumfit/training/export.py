@@ -112,6 +112,8 @@ def export_model(
     pinned_ids = longest_pieces(Tokenizer.from_file(checkpoint / "tokenizer.json"), pinned_words)
     config = _runtime_fields(fields, name or fields.get("name", output.name))
     config |= {"words_per_vertex": words_per_vertex, "pinned_words": len(pinned_ids)}
+    if "confidence" in fields and not average_with:  # of these weights alone
+        config["confidence"] = fields["confidence"]
 
     def fill(part: Path) -> None:
         for precision in precisions:
