@@ -26,6 +26,7 @@ from sumfit.errors import SumfitError
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.job import Job
 from sumfit.pipeline.options import Options
+from sumfit.rerank.chooser import TextRead
 from sumfit.rerank.confidence import BIAS, Evidence
 from sumfit.rerank.scorer import ChoiceWeights
 from sumfit.runtime import ModelDirectory, load_backend
@@ -46,9 +47,10 @@ def evidence_of(engine: Engine, row: dict[str, Any]) -> list[tuple[float, Eviden
         return []
     (prediction,) = engine.backend.predictions([graph])
     words = [tuple(engine.model.tokenizer.encode(line)) for line in row["c"]]
-    others = np.concatenate([prediction.dag.word_ids.astype(np.int64), np.array(source.ids)])
-    assert prediction.memory is not None
-    read = scorer.read(prediction.memory, words, others)
+    tokenizer, memory = engine.model.tokenizer, prediction.memory
+    assert memory is not None
+    text = TextRead(prediction.dag, tokenizer, source.read, source.ids, memory)
+    read = scorer.read(memory, words, text.word_ids)
     assert read.verdict is not None
     graph_logp = marginal_log_probs(prediction.dag, words)
     penalties = rank_by_support(source.read, row["c"])
@@ -63,9 +65,8 @@ def evidence_of(engine: Engine, row: dict[str, Any]) -> list[tuple[float, Eviden
             n_chars=len(line),
             penalty=penalties[place],
         )
-        total = known.logp + weights.graph * known.graph + weights.verdict * known.verdict
-        total += weights.length * len(line) - weights.support * known.penalty
-        found.append((total, known))
+        total = weights.sum(known.logp, known.graph, len(line), known.verdict)
+        found.append((total - weights.support * known.penalty, known))
     return found
 
 

@@ -18,8 +18,9 @@ from sumfit.errors import (
     ModelFormatError,
     ModelNotFoundError,
 )
+from sumfit.models.layers import masked_mean
 from sumfit.models.pretrained import encoder_directory, fill_encoder, read_encoder
-from sumfit.models.reranker import Reranker, masked_mean
+from sumfit.models.reranker import Reranker
 from sumfit.models.reranker_config import RerankerShape
 
 FIELDS: dict[str, Any] = {

@@ -35,9 +35,9 @@ CANDIDATES = [(5, 6, 7), (5, 6), (5, 9, 7, 8), (11,), (5, 6, 7)]
 WORDS = np.arange(4, 60)
 
 
-def _network() -> DAT:
+def _network(verdict_width: int = 0) -> DAT:
     torch.manual_seed(3)
-    network = DAT(CONFIG).eval()
+    network = DAT(replace(CONFIG, verdict_width=verdict_width)).eval()
     for parameter in network.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
     return network
@@ -57,8 +57,8 @@ def memory(network: DAT) -> torch.Tensor:
     return encoded
 
 
-def _alone(network: DAT, memory: torch.Tensor, candidate: tuple[int, ...]) -> float:
-    """The log-probability of one candidate, read by torch without a tree."""
+def _steps(network: DAT, memory: torch.Tensor, candidate: tuple[int, ...]) -> list[float]:
+    """The log-probabilities of the words of one candidate and its end, read without a tree."""
     ids = torch.tensor([[BOS, *candidate]])
     mask = torch.ones(1, memory.shape[1], dtype=torch.bool)
     with torch.no_grad():
@@ -67,7 +67,7 @@ def _alone(network: DAT, memory: torch.Tensor, candidate: tuple[int, ...]) -> fl
     logits[:, :EOS] = -torch.inf
     logits[:, 3] = -torch.inf  # the mask, which no candidate holds
     logp = logits.log_softmax(dim=-1)
-    return float(sum(logp[place, word] for place, word in enumerate([*candidate, EOS])))
+    return [float(logp[place, word]) for place, word in enumerate([*candidate, EOS])]
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-4), ("int8", 0.6)])
@@ -78,7 +78,7 @@ def test_a_tree_scores_each_candidate_as_torch_scores_it_alone(
     rows = network.embedding.weight.detach().numpy()
     scorer = Scorer(tmp_path / "scorer.onnx", lambda: rows)
     found = scorer.read(memory[0].numpy(), CANDIDATES, WORDS).logp
-    expected = [_alone(network, memory, candidate) for candidate in CANDIDATES]
+    expected = [sum(_steps(network, memory, candidate)) for candidate in CANDIDATES]
     np.testing.assert_allclose(found, expected, atol=tolerance)
     assert found[0] == found[4]
 
@@ -102,25 +102,27 @@ def test_every_path_of_the_tree_spells_its_candidate(candidates: list[tuple[int,
     assert len(tree.words) <= 1 + sum(map(len, candidates))
 
 
-def test_an_exported_scorer_reads_back_as_the_same_weights(network: DAT, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("width", "part"), [(0, "scorer"), (8, "verdict")])
+def test_an_exported_scorer_reads_back_as_the_same_weights(
+    tmp_path: Path, width: int, part: str
+) -> None:
+    network = _network(verdict_width=width)
     export_onnx(network, tmp_path / "model.fp32.onnx", precision="fp32")
     export_scorer(network, tmp_path / "scorer.fp32.onnx", precision="fp32")
-    weights = exported_weights(tmp_path / "model.fp32.onnx", CONFIG)
+    weights = exported_weights(tmp_path / "model.fp32.onnx", network.config)
     own = network.state_dict()
     assert weights.keys() == own.keys()
-    for name in own:
-        if name.startswith("scorer"):
-            torch.testing.assert_close(weights[name], own[name])
+    names = [name for name in own if name.startswith(part)]
+    assert names
+    for name in names:
+        torch.testing.assert_close(weights[name], own[name])
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-4), ("int8", 0.2)])
 def test_the_verdict_of_a_tree_is_that_on_each_candidate_alone(
     memory: torch.Tensor, tmp_path: Path, precision: str, tolerance: float
 ) -> None:
-    torch.manual_seed(3)
-    network = DAT(replace(CONFIG, verdict_width=8)).eval()
-    for parameter in network.parameters():
-        parameter.data += 0.1 * torch.randn_like(parameter)
+    network = _network(verdict_width=8)
     export_scorer(network, tmp_path / "scorer.onnx", precision=precision)
     rows = network.embedding.weight.detach().numpy()
     scorer = Scorer(tmp_path / "scorer.onnx", lambda: rows)
@@ -135,19 +137,6 @@ def test_the_verdict_of_a_tree_is_that_on_each_candidate_alone(
         assert verdict == pytest.approx(float(alone), abs=tolerance)
 
 
-def test_a_verdict_reads_back_as_the_same_weights(tmp_path: Path) -> None:
-    config = replace(CONFIG, verdict_width=8)
-    network = DAT(config).eval()
-    export_onnx(network, tmp_path / "model.fp32.onnx", precision="fp32")
-    export_scorer(network, tmp_path / "scorer.fp32.onnx", precision="fp32")
-    weights = exported_weights(tmp_path / "model.fp32.onnx", config)
-    own = network.state_dict()
-    assert weights.keys() == own.keys()
-    for name in own:
-        if name.startswith("verdict"):
-            torch.testing.assert_close(weights[name], own[name])
-
-
 def test_the_least_likely_word_is_the_one_of_each_candidate(
     network: DAT, memory: torch.Tensor, tmp_path: Path
 ) -> None:
@@ -158,12 +147,6 @@ def test_the_least_likely_word_is_the_one_of_each_candidate(
     found = scorer.read(memory[0].numpy(), CANDIDATES, WORDS)
     assert found.verdict is None
     for candidate, logp, least in zip(CANDIDATES, found.logp, found.least, strict=True):
-        begun = [candidate[:size] for size in range(len(candidate) + 1)]
-        ids = torch.tensor([[BOS, *candidate]])
-        with torch.no_grad():
-            states = network.read(ids, memory, torch.ones(1, memory.shape[1], dtype=torch.bool))
-            logits = states[0] @ network.embedding.weight.T
-        logits[:, :EOS], logits[:, 3] = -torch.inf, -torch.inf
-        steps = logits.log_softmax(dim=-1)[torch.arange(len(begun)), [*candidate, EOS]]
-        assert least == pytest.approx(float(steps.min()), abs=1e-4)
-        assert logp == pytest.approx(float(steps.sum()), abs=1e-4)
+        steps = _steps(network, memory, candidate)
+        assert least == pytest.approx(min(steps), abs=1e-4)
+        assert logp == pytest.approx(sum(steps), abs=1e-4)

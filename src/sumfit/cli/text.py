@@ -17,7 +17,7 @@ from sumfit.cli.terminal import as_flag, check_utf8, not_utf8
 from sumfit.errors import BudgetError, ConfigError
 from sumfit.hypothesis import Summary
 from sumfit.jobs.records import json_line, record_of
-from sumfit.text.language import language_name
+from sumfit.text.language import is_foreign, language_name
 from sumfit.text.printable import printable
 
 __all__ = ["read_text", "text"]
@@ -128,7 +128,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     """What somebody should know who sees the text alone."""
     if summary.cleaned:
         yield f"cleaned of {', '.join(summary.cleaned)} (--no-clean leaves all in)"
-    if summary.language not in (None, "en"):
+    if is_foreign(summary.language):
         yield f"the text is in {language_name(summary.language or '')}; summaries are in English"
     if summary.added:
         n = len(summary.added)

@@ -161,9 +161,9 @@ def _scorer_nll(
     model: GraphModel, target_ids: Tensor, memory: Tensor, source_mask: Tensor
 ) -> Tensor:
     # Only here: `sumfit.losses.autoregressive` takes `total_loss` from this module.
-    from sumfit.losses.scorer import scorer_nll
+    from sumfit.losses.scorer import read_lines
 
-    return scorer_nll(model, target_ids, memory, source_mask)
+    return read_lines(model, target_ids, memory, source_mask).nll
 
 
 class _Glanced(NamedTuple):

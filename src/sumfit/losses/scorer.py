@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from sumfit.losses.autoregressive import EOS, target_rows
 from sumfit.losses.vocab import score_labels
 
-__all__ = ["LinesRead", "ScoringModel", "read_lines", "scorer_nll"]
+__all__ = ["LinesRead", "ScoringModel", "read_lines"]
 
 
 class ScoringModel(Protocol):
@@ -41,23 +41,6 @@ class LinesRead(NamedTuple):
 
     nll: Tensor
     verdict: Tensor | None
-
-
-def scorer_nll(
-    model: ScoringModel, target_ids: Tensor, memory: Tensor, source_mask: Tensor
-) -> Tensor:
-    """Return what the scorer needs for each target, its end included.
-
-    Args:
-        model: The network.
-        target_ids: ``(B, U)`` targets without start and end, pad 0 at the end.
-        memory: ``(B, T, D)`` encoded source.
-        source_mask: ``(B, T)`` ``True`` = real token.
-
-    Returns:
-        ``(B,)`` nats, with gradients to the network.
-    """
-    return read_lines(model, target_ids, memory, source_mask).nll
 
 
 def read_lines(

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from sumfit.errors import ConfigError
 from sumfit.models.autoregressive import CausalBlock
 from sumfit.models.config import BOS, EOS, MASK, N_SPECIAL, PAD, DATConfig
-from sumfit.models.layers import Block, Entry, init_weights
+from sumfit.models.layers import Block, Entry, init_weights, masked_mean
 from sumfit.models.network import Network
 
 __all__ = ["DAT", "Verdict", "vertex_ids", "vertex_mask"]
@@ -152,7 +152,7 @@ class DAT(Network):
             raise ConfigError("the network has no verdict (verdict_width is 0)")
         is_own = torch.arange(states.shape[1], device=states.device) <= n_words[:, None]
         end = states[torch.arange(len(states), device=states.device), n_words]
-        parts = [end, _mean(states, is_own), _mean(memory, source_mask)]
+        parts = [end.float(), masked_mean(states, is_own), masked_mean(memory, source_mask)]
         logits: Tensor = self.verdict(torch.cat(parts, dim=-1)).float()
         return logits
 
@@ -243,12 +243,6 @@ class Verdict(nn.Module):
         """
         logits: Tensor = self.out(self.dropout(F.gelu(self.inner(features))))
         return logits[:, 0]
-
-
-def _mean(rows: Tensor, is_real: Tensor) -> Tensor:
-    """Return ``(B, D)`` the mean of the real rows of each item."""
-    total = torch.where(is_real[..., None], rows, 0.0).sum(dim=1)
-    return total / is_real.sum(dim=1, keepdim=True)
 
 
 class Links(nn.Module):

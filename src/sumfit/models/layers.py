@@ -1,6 +1,6 @@
 """The layers that every network here is built of: entry to the blocks, and BERT's block.
 
-Owns `Entry`, `Block` and their random start. Does not own attention kernels
+Owns `Entry`, `Block`, their random start and the mean of their rows. Does not own attention kernels
 (`sumfit.models.attention`) or whole networks.
 """
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from sumfit.models.attention import cross_attend, self_attend
 from sumfit.models.config import DATConfig
 
-__all__ = ["Block", "Entry", "init_weights"]
+__all__ = ["Block", "Entry", "init_weights", "masked_mean"]
 
 
 class Entry(nn.Module):
@@ -117,6 +117,21 @@ class Block(nn.Module):
         # The norm runs in float32 under autocast; the stream keeps the type of the products.
         out: Tensor = norm(x + self.dropout(change))
         return out.to(change.dtype)
+
+
+def masked_mean(words: Tensor, mask: Tensor) -> Tensor:
+    """Average the real rows.
+
+    Args:
+        words: ``(..., U, D)``.
+        mask: ``(..., U)`` ``True`` = real.
+
+    Returns:
+        ``(..., D)`` float32; zeros where there is no real row.
+    """
+    weight = mask.unsqueeze(-1).float()
+    total = (words.float() * weight).sum(-2)
+    return total / weight.sum(-2).clamp(min=1.0)
 
 
 def init_weights(module: nn.Module) -> None:

@@ -19,10 +19,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sumfit.models.config import DATConfig
-from sumfit.models.layers import Block, Entry, init_weights
+from sumfit.models.layers import Block, Entry, init_weights, masked_mean
 from sumfit.models.reranker_config import RerankerShape
 
-__all__ = ["PooledHead", "RankHead", "Reranker", "masked_mean"]
+__all__ = ["PooledHead", "RankHead", "Reranker"]
 
 
 class Reranker(nn.Module):
@@ -176,21 +176,6 @@ class PooledHead(nn.Module):
         read = torch.cat([inner, *parts[1:]], dim=-1)
         logits: Tensor = F.linear(read, self.out.weight.float(), self.out.bias.float())
         return logits.squeeze(-1)
-
-
-def masked_mean(words: Tensor, mask: Tensor) -> Tensor:
-    """Average the real rows.
-
-    Args:
-        words: ``(..., U, D)``.
-        mask: ``(..., U)`` ``True`` = real.
-
-    Returns:
-        ``(..., D)`` float32; zeros where there is no real row.
-    """
-    weight = mask.unsqueeze(-1).float()
-    total = (words.float() * weight).sum(-2)
-    return total / weight.sum(-2).clamp(min=1.0)
 
 
 def _block_shape(shape: RerankerShape) -> DATConfig:

@@ -36,6 +36,7 @@ from sumfit.pipeline.source import Source
 from sumfit.rerank.chooser import TextRead
 from sumfit.runtime import Backend, ModelDirectory, Prediction
 from sumfit.runtime.scorer import Scorer
+from sumfit.text.language import is_foreign
 from sumfit.text.surface import Surface
 from sumfit.truth import joints_of
 from sumfit.truth.joints import Joints
@@ -237,7 +238,7 @@ class Engine:
         length, predicted = request.searched
         source, options, deadline = make.source, make.options, request.deadline
         assert source is not None
-        is_read = "transcript" not in source.cleaned and source.language in (None, "en")
+        is_read = "transcript" not in source.cleaned and not is_foreign(source.language)
         if not is_read or not may_extend(options, length, predicted.read.style):
             return None
 

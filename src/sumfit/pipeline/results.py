@@ -26,6 +26,7 @@ from sumfit.rerank import AUTO
 from sumfit.text import Tokenizer, ends_completely
 from sumfit.text.capitalization import Capitalizer
 from sumfit.text.distinct import distinct
+from sumfit.text.language import is_foreign
 from sumfit.text.scripts import UNSPACED
 from sumfit.truth import Support
 from sumfit.truth.names import is_ordinary
@@ -77,6 +78,8 @@ class ResultMaker:
             The summary.
         """
         alternatives: tuple[Summary, ...] = ()
+        # Readers' marks say nothing of other languages.
+        is_foreign_text = self.source is not None and is_foreign(self.source.language)
         top = max((candidate.hypothesis for candidate in candidates), key=lambda one: one.score)
         verdicts: list[tuple[Candidate, str, tuple[str, ...], Support]] = []
         for candidate in self._chosen(candidates):
@@ -103,7 +106,7 @@ class ResultMaker:
                 rank=candidate.rank,
                 chosen_by=self._chosen_by(candidate),
                 choice_score=candidate.choice_score,
-                confidence=None if added or self._is_foreign else candidate.confidence,
+                confidence=None if added or is_foreign_text else candidate.confidence,
                 bonus=bonus.per_token,
                 unit_bonus=bonus.per_unit,
                 words=found.words,
@@ -117,11 +120,6 @@ class ResultMaker:
             )
             alternatives = (summary, *alternatives)
         return summary
-
-    @property
-    def _is_foreign(self) -> bool:
-        """Whether the source is in a language that readers' marks say nothing of."""
-        return self.source is not None and self.source.language not in (None, "en")
 
     def _chosen_by(self, candidate: Candidate) -> str:
         if candidate.choice_score is not None:

@@ -60,6 +60,20 @@ class ChoiceWeights:
     no_order: float = 3.0
     order: float = 2.0
 
+    def sum(self, logp: float, graph: float, n_chars: int, verdict: float) -> float:
+        """Add up what is known of a candidate without its words (Eq. A19).
+
+        Args:
+            logp: Nats of the scorer.
+            graph: Nats of the graph.
+            n_chars: Characters of the candidate.
+            verdict: Logit of the scorer's verdict; 0 for none.
+
+        Returns:
+            Nats; the penalty for what the source does not support is not among them.
+        """
+        return logp + self.graph * graph + self.length * n_chars + self.verdict * verdict
+
 
 class ScorerChooser(Chooser):
     """Orders candidates by the scorer and by what the source supports."""
@@ -175,8 +189,7 @@ class ScorerChooser(Chooser):
                     n_pieces=len(one.words),
                     n_chars=len(string),
                 )
-            total = own + weights.graph * one.log_prob + weights.length * len(string)
-            total += weights.verdict * verdict
+            total = weights.sum(own, one.log_prob, len(string), verdict)
             total -= 0.0 if text.surface.has_labels(string) else weights.label
             total -= weights.torn * text.joints.n_torn(string)
             if text.style == "commit":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-__all__ = ["language_name", "language_of"]
+__all__ = ["is_foreign", "language_name", "language_of"]
 
 _NAMES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian",
@@ -112,6 +112,18 @@ _ALSO_ENGLISH = frozenset(
 )
 _ENGLISH_TOO = frozenset("on at by or if it he we be not all".split())
 _SAMPLE = 1000  # characters, at the beginning, in the middle and at the end
+
+
+def is_foreign(language: str | None) -> bool:
+    """Tell whether a text is known to be in another language than English.
+
+    Args:
+        language: What `language_of` said of it.
+
+    Returns:
+        The verdict; ``False`` where the language cannot be told.
+    """
+    return language not in (None, "en")
 
 
 def language_of(text: str) -> str | None:
