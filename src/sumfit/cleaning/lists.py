@@ -13,6 +13,8 @@ __all__ = ["clean_lists"]
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●–—]|\d{1,3}[.)]|\([a-z0-9]\)|[a-z]\))[ \t]+(?=\S)")
 _CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
+_LABEL = re.compile(r"[A-Z][\w/-]{0,20}(?: [\w/-]{1,20}){0,3}:(?:[ \t]|$)")
+_ENDS = re.compile(r"[.!?…:;][\"'”’)]?\Z")
 _FEWEST = 2
 _WRAPPED = 50  # characters of a line that was wrapped, at least
 
@@ -20,7 +22,8 @@ _WRAPPED = 50  # characters of a line that was wrapped, at least
 def clean_lists(text: str, *, sure: bool = False) -> str:
     """Make each item of a list a sentence; other text stays as it is.
 
-    Lines without a mark that follow an item belong to it, up to an empty line.
+    Lines without a mark that follow an item belong to it, up to an empty line or one that begins
+    with a label ("Expected: ..."), where what stands above it is whole or has a label too.
 
     Args:
         text: The text.
@@ -37,14 +40,19 @@ def clean_lists(text: str, *, sure: bool = False) -> str:
         return text
     blocks: list[str] = []
     is_open = is_title = False  # the last block may go on; it is too short to be wrapped
+    is_whole = False  # the last line is short, or ends with a mark
     for line, mark in zip(lines, marks, strict=True):
         content = line[mark.end() if mark else 0 :].strip()
         if mark:
             blocks.append(_CHECKBOX.sub("", content, count=1))
         elif is_open and content and not (is_title and content[0].isupper()):
-            blocks[-1] += " " + content
+            if is_whole and _LABEL.match(content):
+                blocks.append(content)
+            else:
+                blocks[-1] += " " + content
         else:
             blocks.append(content)
         is_open = bool(content)
         is_title = mark is None and len(content) < _WRAPPED
+        is_whole = len(content) < _WRAPPED or (_LABEL.match(content) or _ENDS.search(content)) is not None
     return joined(blocks) or text

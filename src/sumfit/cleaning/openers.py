@@ -42,8 +42,14 @@ _ADDED = (
     r"weekly|monthly|daily|quick|short|brief|big|sad|good|great|bad|"
     r"exciting|service|security|traffic|travel|general|public|system|status|time|very|project|team)"
 )
+_STATE = (  # of a ticket, a field and no heading
+    r"[ \t]*status[ \t]*:[ \t]*(?:(?:re)?open(?:ed)?|new|closed|(?:un)?resolved|(?:un)?assigned|"
+    r"solved|fixed|done|to do|in (?:progress|review)|pending|on hold|blocked|triaged?|active|"
+    r"waiting(?: (?:for|on) [\w ]{1,20})?|(?:un)?confirmed|under review|investigating|"
+    r"escalated|won['’]t fix|duplicate|draft)[ \t.]*(?:\n|\Z)"
+)
 _HEADING = re.compile(
-    rf"\s*(?:{_ADDED}[ ,.…]{{1,4}}){{0,3}}{_KIND}(?: {_ADDED}){{0,3}}"
+    rf"(?!{_STATE})\s*(?:{_ADDED}[ ,.…]{{1,4}}){{0,3}}{_KIND}(?: {_ADDED}){{0,3}}"
     r"[ \t]*(?:[.!:…–—]+(?:\s+|$)|\n\s*)(?=\S)",
     re.IGNORECASE,
 )

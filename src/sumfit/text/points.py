@@ -1,9 +1,10 @@
 """Of a short text the sentence that says most is read first.
 
-Owns `main_first`, and what of a short text is not read: the fields of a ticket, section labels that
-fit any text, a title said again. A small model makes its summary of where a text begins, which in a
-chat, a mail or minutes is a greeting, a question or how it came about. Which sentence says most is
-the matter of `sumfit.text.salience`, long texts that of `sumfit.text.passages`.
+Owns `main_first`, and what of a short text is not read: section labels that fit any text, a title
+said again. A small model makes its summary of where a text begins, which in a chat, a mail or
+minutes is a greeting, a question or how it came about. Which sentence says most is the matter of
+`sumfit.text.salience`, the fields of a ticket that of `sumfit.text.tickets`, long texts that of
+`sumfit.text.passages`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from sumfit.text.orders import order_of
 from sumfit.text.passages import Passages, TextForm, sentences_of
 from sumfit.text.salience import salience
+from sumfit.text.tickets import without_fields
 
 __all__ = ["main_first", "parted"]
 
@@ -39,20 +41,6 @@ _ASIDE = re.compile(
     r"install|usage|getting|how (?:has|was)|checklist|type of change|related|test|why|motivation)",
     re.IGNORECASE,
 )
-_FIELD = re.compile(
-    r"(?:ticket|case|request|issue|incident)\b[^\n.!?]{0,30}|"
-    r"[A-Z][\w/ -]{0,20}:[ \t]*\S[^\n]{0,70}",
-    re.IGNORECASE,
-)
-_TICKET_FIELD = re.compile(
-    r"(?:ticket|case|request|priority|severity|category|product|component|plan|order|assignee|"
-    r"status|"
-    r"reporter|affected|operating system|customer)\b",
-    re.IGNORECASE,
-)
-_SAID = re.compile(r"[.!?]\s*$|^decision\b|(?:\S+\s+){7}\S", re.IGNORECASE)
-_OVER_FIELD = re.compile(r"status[ \t]*:[ \t]*resolved[ \t.]*", re.IGNORECASE)
-_SUBJECT = re.compile(r"(?:subject|title|summary)[ \t]*:[ \t]*", re.IGNORECASE)
 _POINT = re.compile(
     r"^(?:(?:key |main |final )?(?:decisions?|conclusions?|outcome|verdict|agreed|resolved|"
     r"interpretation)|in conclusion|bottom line|tl;?dr)[ \t]*(?::|[-–—](?=\s))[ \t]*(?=\S)",
@@ -80,7 +68,7 @@ def main_first(text: str, form: TextForm = "article") -> Passages | None:
     Returns:
         The sentences to read; ``None`` where the text should be read as it is.
     """
-    text, is_ticket = _without_fields(text)
+    text, is_ticket = without_fields(text)
     given = parted(text, form)
     if not (1 - is_ticket) < len(given) <= _MOST_SENTENCES:
         return None
@@ -126,20 +114,6 @@ def parted(text: str, form: TextForm = "article") -> list[str]:
         for one in sentences_of(turn)
         for part in _LOWER_START.split(one)
     ]
-
-
-def _without_fields(text: str) -> tuple[str, bool]:
-    """A text without the fields of a ticket before it, and whether it has such; a subject stays."""
-    lines = text.split("\n")
-    n = next((i for i, line in enumerate(lines) if line.strip() and not _FIELD.fullmatch(line)), 0)
-    fields = [line for line in lines[:n] if line.strip()]
-    are_said = any(_SAID.search(line) and not _SUBJECT.match(line) for line in fields)
-    if are_said or not any(map(_TICKET_FIELD.match, fields)):
-        return text, False
-    is_over = any(map(_OVER_FIELD.fullmatch, fields))
-    subjects = [line[found.end() :] for line in fields if (found := _SUBJECT.match(line))]
-    titles = [f"{subject} resolved" if is_over else subject for subject in subjects]
-    return "\n".join([*map(_ended, titles), *lines[n:]]), True
 
 
 def _without_labels(sentences: list[str], text: str) -> list[str]:
