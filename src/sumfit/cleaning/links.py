@@ -1,6 +1,7 @@
 """Web addresses.
 
-Owns what is left of an address in a sentence. Mail addresses and bare host names stay.
+Owns what is left of an address in a sentence. Mail addresses and bare host names stay; what stands
+behind the name of a service for short links is an address without a scheme too ("t.co/abc").
 """
 
 from __future__ import annotations
@@ -11,10 +12,26 @@ from sumfit.cleaning.blocks import has_words
 
 __all__ = ["clean_links", "is_only_links"]
 
-_URL = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>`\"“”\u3000]+", re.IGNORECASE)
+_SHORTENER = (  # hosts that say nothing of what is there
+    r"(?:t\.co|pic\.(?:twitter|x)\.com|bit\.ly|j\.mp|goo\.gl|ow\.ly|buff\.ly|dlvr\.it|ift\.tt|is\.gd|"
+    r"v\.gd|tinyurl\.com|lnkd\.in|trib\.al|fb\.me|youtu\.be|amzn\.to|wp\.me|rebrand\.ly|cutt\.ly|"
+    r"rb\.gy|shorturl\.at|tiny\.cc|hubs\.ly|spoti\.fi|nyti\.ms|reut\.rs|cnn\.it|bbc\.in|wapo\.st)"
+)
+_SHORT = rf"(?<![\w@/.`-]){_SHORTENER}/(?=[\w-]{{2}})"
+_URL = re.compile(rf"(?:https?://|ftp://|www\.|{_SHORT})[^\s<>`\"“”\u3000]+", re.IGNORECASE)
+_SHORTENED = re.compile(rf"(?:https?://)?(?:www\.)?{_SHORTENER}/", re.IGNORECASE)
+_NEEDS_SHORT = re.compile(  # words that a sentence does not end with
+    r"(?:\b(?:at|on|via|under|from|to|in|of|visit|see|with|by|through|using|for|like|is|are|was|and|or|"
+    r"the|an?|this|that|our|your|links?|urls?|address|called|here|click|tap|open|follow)|[:=])\s{0,4}\Z",
+    re.IGNORECASE,
+)
+_BEHIND_SHORT = re.compile(
+    r"[.!?,;…)]*(?:\s{0,4}\Z|[ \t]{0,4}\n|[ \t]{1,4}(?:[^\Wa-z]|[^\w\s]|(?i:https?:|www\.|"
+    rf"{_SHORTENER}/)|(?:and|or|but|as|after|before|when|while|because|with)\b))"
+)
 _HOST = re.compile(r"(?:\w+://)?(?:[^/@\s]*@)?(?:www\.)?([^/:?#\s]+)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(
-    r"(?<![ \t])[ \t]*(?:\((?:see |at |via |from )?(?:https?://|www\.)[^\s()<>]+\)|"
+    rf"(?<![ \t])[ \t]*(?:\((?:see |at |via |from )?(?:https?://|www\.|{_SHORT})[^\s()<>]+\)|"
     r"<(?:https?://|www\.)[^\s<>]+>|\[(?:https?://|www\.)[^\s\[\]]+\])",
     re.IGNORECASE,
 )
@@ -42,6 +59,7 @@ _GOES_ON = re.compile(
 _ALONE = re.compile(r"\s{1,4}(?:or|by|before|until)\b")
 _FORBIDS = re.compile(r"\b(?:not|never|only|instead|rather)\b", re.IGNORECASE)
 _IN_SENTENCE = re.compile(r"\b(?:at|on|via|under|from|to|in|of|visit|see)\s{1,4}\Z", re.IGNORECASE)
+_NEXT = re.compile(r"[ \t]{1,4}[A-Z][a-z]")
 _CONTINUED = re.compile(r"[ \t]{1,4}[a-z]")
 _ENDS_SENTENCE = re.compile(r"[.!?…][\"”’)]?\s|\n")
 _STARTS_SENTENCE = re.compile(r"[.!?…][\"”’)]?\s{1,4}(?=[A-Z])")
@@ -65,6 +83,7 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     sentence; and one with a path, with the "at" or "via" before it, in a few orders that can do
     without it: "Book rooms at https://example.org/x?y=1 by May." becomes "Book rooms by May.".
     Elsewhere its host stays: "Go to https://www.example.org/x?y=1." becomes "Go to example.org."
+    That of a service for short links goes where a sentence may end ("Leeds win 3-1 t.co/abc").
     Of a link of a chat ("<https://example.org|the shop>") its label stays, and of "<!here>"
     at a line's start nothing.
 
@@ -78,7 +97,7 @@ def clean_links(text: str, *, sure: bool = False) -> str:
     found = _CALLED.sub("", _LABELLED.sub(r"\1", text))
     if found != text:
         found = found.strip()
-    if "://" not in found and "www." not in found.lower():
+    if not _URL.search(found):
         return found if has_words(found) else text
     found = _IN_BRACKETS.sub("", _REFERENCE_LINE.sub("", found))
     parts: list[str] = []
@@ -92,6 +111,12 @@ def clean_links(text: str, *, sure: bool = False) -> str:
         if is_apart and not (
             _IN_SENTENCE.search(parts[-1][-40:]) or _CONTINUED.match(found[place : place + 6])
         ):
+            if len(parts) > 1 and not parts[-1].strip(" \t"):  # between two addresses
+                parts[-1] = ""
+            continue
+        if _is_spare(address, parts[-1], found[place : place + _SEEN]):
+            kept = parts[-1].rstrip(" \t,")
+            parts[-1] = kept + "." * (kept[-1:].isalnum() and _NEXT.match(found, place) is not None)
             continue
         host = _HOST.match(address)
         has_path = host is not None and address[host.end() :].strip("/") != ""
@@ -102,6 +127,13 @@ def clean_links(text: str, *, sure: bool = False) -> str:
         parts.append(host.group(1) if host else "")
     found = ("".join(parts) + found[place:]).strip()
     return found if has_words(found) and not is_only_links(text) else text
+
+
+def _is_spare(address: str, before: str, after: str) -> bool:
+    """Return whether an address is a short one, added to a sentence that does not need it."""
+    if not _SHORTENED.match(address) or _NEEDS_SHORT.search(before[-40:]):
+        return False
+    return _BEHIND_SHORT.match(after) is not None
 
 
 def _placed(before: str, after: str) -> str | None:
