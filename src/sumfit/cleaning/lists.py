@@ -1,4 +1,4 @@
-"""Bullet and numbered lists as sentences, one for each item.
+"""Bullet and numbered lists as sentences, one for each item; timetables and agendas too.
 
 Owns what counts as a list. Words of two items never run into one sentence.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from sumfit.cleaning.blocks import joined
+from sumfit.cleaning.plans import is_plan
 
 __all__ = ["clean_lists"]
 
@@ -36,6 +37,9 @@ def clean_lists(text: str, *, sure: bool = False) -> str:
         return text
     lines = text.split("\n")
     marks = [_ITEM.match(line) for line in lines]
+    if is_plan([line for line in lines if line.strip()]):
+        parts = zip(lines, marks, strict=True)
+        return joined(line[mark.end() if mark else 0 :] for line, mark in parts)
     if sum(mark is not None for mark in marks) < (1 if sure else _FEWEST):
         return text
     blocks: list[str] = []
@@ -54,5 +58,6 @@ def clean_lists(text: str, *, sure: bool = False) -> str:
             blocks.append(content)
         is_open = bool(content)
         is_title = mark is None and len(content) < _WRAPPED
-        is_whole = len(content) < _WRAPPED or (_LABEL.match(content) or _ENDS.search(content)) is not None
+        is_short = len(content) < _WRAPPED
+        is_whole = is_short or any((_LABEL.match(content), _ENDS.search(content)))
     return joined(blocks) or text

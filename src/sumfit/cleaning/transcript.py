@@ -1,6 +1,7 @@
 """Transcripts, subtitles, chats and logs without time stamps, speaker labels and stage directions.
 
-Owns what counts as a speaker label. A list of fields ("Place: Leeds", "Date: 4 May") is none.
+Owns what counts as a speaker label. A list of fields ("Place: Leeds", "Date: 4 May") is none. What
+counts as a timetable is the matter of `sumfit.cleaning.plans`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import Counter
 
 from sumfit.cleaning.blocks import has_words, joined
 from sumfit.cleaning.openers import without_small_talk
+from sumfit.cleaning.plans import is_plan
 
 __all__ = ["clean_transcript"]
 
@@ -117,7 +119,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
     Time stamps at the start of lines, speaker labels, cue numbers, directions such as
     ``[applause]``, a messenger's own notices ("<Media omitted>"), chapters such as "Intro" and the
     fillers "uh" and "um" are left out, and the small talk at the beginning; every line or turn is
-    a sentence of its own. Turns within one line ("A: Hello. B: Hi.") stay.
+    a sentence of its own. Turns within one line ("A: Hello. B: Hi.") stay, and the times of a
+    timetable or an agenda.
 
     Args:
         text: The text.
@@ -132,6 +135,8 @@ def clean_transcript(text: str, *, sure: bool = False) -> str:
         return text
     has_cues = any(_CUE.match(line) for line in lines[:2000])
     full = [line for line in lines if line.strip()]
+    if not sure and is_plan(full):
+        return text
     n_stamped = sum(bool(_STAMP.match(line) or _LABEL_ALONE.fullmatch(line)) for line in full)
     is_stamped = has_cues or (n_stamped > 1 and n_stamped >= _LEAST_SHARE * len(full) / 2)
     unstamped = [_STAMP.sub("", line, count=1) for line in full] if is_stamped else full
