@@ -27,7 +27,9 @@ def test_what_is_wrong_is_read_of_a_ticket(fields: str, steps: str, end: str) ->
 
 
 def test_the_description_of_a_ticket_is_read_without_its_label() -> None:
-    text = f"{_FIELDS}\nDescription: Large tables are not saved since May.\n{_LISTED}Actual: it hangs"
+    text = (
+        f"{_FIELDS}\nDescription: Large tables are not saved since May.\n{_LISTED}Actual: it hangs"
+    )
     assert read(text) == "Large tables are not saved since May. It hangs."
 
 

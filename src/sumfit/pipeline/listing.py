@@ -38,7 +38,7 @@ class _Wish(NamedTuple):
         n_hypotheses: How many are asked for at first.
         n_enough: Strings that have to fit.
         n_kept: Strings after which no more are looked at; ``None`` to look at all.
-        most: Hypotheses from which on no longer list is made.
+        most: Hypotheses from which on no longer list is made, where one fits or is too long.
         longest: How many a longer list has at most.
         after_best: As in `sumfit.decoding.DecodeOptions`, of the first list.
         is_ranked: A reranker orders it, and what it has is enough whatever is wanted.
@@ -205,12 +205,13 @@ class Lister:
             is_whole = is_short and found.is_complete and search.method.is_exhaustive
             listed = _Listed(kept, excess, found, is_whole and not was_cut)
             is_enough = len(kept) >= wish.n_enough and (wish.is_ranked or search.has_enough(kept))
-            if is_enough or is_short or n >= wish.most:
+            most = wish.most if kept or excess else _MOST_HYPOTHESES  # less to spend is no remedy
+            if is_enough or is_short or n >= most:
                 return listed
             if deadline.is_over or (kept and deadline.is_spent):
                 deadline.stop()
                 return listed._replace(is_all=False)
-            n = min(n * _GROWTH, wish.longest)
+            n = min(n * _GROWTH, max(most, wish.longest))
 
     def _with_shorter(self, found: NBest, settings: Mapping[str, Any], plan: ListPlan) -> NBest:
         """A list with the best of what spends less, each behind what scores higher."""

@@ -23,7 +23,8 @@ _TICKET_FIELD = re.compile(
     re.IGNORECASE,
 )
 _SHORT_FIELD = re.compile(  # though a full stop may end it
-    r"(?:(?:ticket|case|issue|incident)(?: (?:id|no|number))?[ \t#:.-]{0,4}#?[\w-]{0,8}\d[\w-]{0,12}|"
+    r"(?:(?:ticket|case|issue|incident)(?: (?:id|no|number))?[ \t#:.-]{0,4}#?"
+    r"[\w-]{0,8}\d[\w-]{0,12}|"
     r"(?:priority|severity|category|product|component|assignee|status|reporter|operating system|"
     r"customer)[ \t]*:(?:[ \t]+[\w#/-]+(?:\.\d+){0,3}){1,4})\.?[ \t]*",
     re.IGNORECASE,
@@ -48,7 +49,8 @@ _SECTIONS = {
         re.IGNORECASE,
     ),
     "expected": re.compile(
-        r"expected(?: (?:results?|behaviou?rs?|outcomes?))?|what (?:i|was|you) expected(?: to happen)?",
+        r"expected(?: (?:results?|behaviou?rs?|outcomes?))?|"
+        r"what (?:i|was|you) expected(?: to happen)?",
         re.IGNORECASE,
     ),
 }
@@ -129,7 +131,9 @@ def _is_said(line: str) -> bool:
 def _titles(lines: list[str]) -> list[str]:
     """The subject among fields, as a sentence; that it is over, if a field says so."""
     is_over = any(map(_OVER_FIELD.fullmatch, lines))
-    subjects = [line[found.end() :].strip(" \t.") for line in lines if (found := _SUBJECT.match(line))]
+    subjects = [
+        line[found.end() :].strip(" \t.") for line in lines if (found := _SUBJECT.match(line))
+    ]
     if not is_over:
         return [one if one[-1:] in "!?…" else f"{one}." for one in subjects if one]
     return [f"{one} resolved." for one in subjects if one] or ["Resolved."]
