@@ -172,3 +172,36 @@ def test_a_comment_at_the_end_of_a_line_goes() -> None:
 )
 def test_what_is_no_latex_stays(text: str) -> None:
     assert "latex" not in clean(text).removed
+
+
+@pytest.mark.parametrize(
+    ("latex", "right"),
+    [
+        (r"as shown by \cite{smith}.", "as shown by [smith]."),
+        (r"as shown by~\cite{smith}.", "as shown by [smith]."),
+        (r"and we thank \cite{smith} for it.", "and we thank [smith] for it."),
+        (r"and we closely follow \cite{smith}.", "and we closely follow [smith]."),
+        (r"it outperforms \cite{smith} by 2.", "it outperforms [smith] by 2."),
+        (r"as Smith et al.~\cite{smith} say.", "as Smith et al. say."),
+        (r"as \textcite{smith2019} says.", "as Smith says."),
+        (r"they say \parencite{smith2019}.", "they say."),
+        (r"mice too \parencite{smith2019}.", "mice too."),
+        (r"and we use naps \cite{smith}.", "and we use naps."),
+        (r"it has been shown \cite{smith}.", "it has been shown."),
+        (r"it was shown recently \cite{smith}.", "it was shown recently."),
+        (r"similar to mice \cite{smith}.", "similar to mice."),
+    ],
+)
+@pytest.mark.parametrize("start", ["Naps help, ", r"\emph{Naps} help, "])
+def test_a_citation_leaves_no_hole_behind_a_verb(start: str, latex: str, right: str) -> None:
+    assert clean(start + latex).text == f"Naps help, {right}"
+
+
+def test_somebody_who_is_cited_and_did_something_stays() -> None:
+    text = r"Recently \cite{smith} slept. It was \emph{known} recently \cite{smith}."
+    assert clean(text).text == "Recently [smith] slept. It was known recently."
+
+
+def test_one_citation_in_a_text_about_it_stays() -> None:
+    text = r"In LaTeX you write \cite{smith} for that. It is easy."
+    assert clean(text).text == text

@@ -18,8 +18,9 @@ from sumfit.cleaning.blocks import has_words
 
 __all__ = ["clean_latex"]
 
+_CITE = "(?:[Pp]aren|[Tt]ext|[Aa]uto|[Ff]oot|[Ss]hort|[Ss]mart|super)?[Cc]ite[a-z]{0,8}"
 _TEXT_NAMES = (
-    "emph|textbf|textit|texttt|textsc|textsf|textrm|textsl|underline|cite[a-z]{0,8}|[a-zA-Z]?ref|"
+    f"emph|textbf|textit|texttt|textsc|textsf|textrm|textsl|underline|{_CITE}|[a-zA-Z]?ref|"
     "autoref|eqref|label|footnote|(?:sub){0,2}section|chapter|paragraph|title|caption|begin|"
     "documentclass|usepackage|url|href|includegraphics"
 )
@@ -29,6 +30,7 @@ _CODE_SPAN = re.compile(r"(?<!`)`(?!`)[^`\n]+`(?!`)|(?<![\w\\])[A-Za-z]:\\\S*") 
 _ABOUT = re.compile(r"\b(?:La|Xe|Lua|pdf)?TeX\b|\blatex\b", re.IGNORECASE)
 _STARTS = re.compile(r"\s*\\(?:begin|documentclass|title|(?:sub)*section\*?)\b")
 _FEWEST_COMMANDS = 2
+_CITES = re.compile(rf"\\{_CITE}\*?(?:\[[^\[\]\n]{{0,99}}\]){{0,2}}\{{[\w:.,/ -]{{1,400}}\}}")
 
 _HIDDEN = (
     "equation|align|gather|multline|eqnarray|displaymath|figure|table|tabular|array|verbatim|"
@@ -37,7 +39,7 @@ _HIDDEN = (
 _HIDING = re.compile(rf"\\begin(\{{(?:{_HIDDEN})\*?\}})")
 _COMMENT = re.compile(r"(?m)^[ \t]*%.*$\n?|(?<=[.%][ \t])%.*$")
 _OWN = re.compile(r"\\(?:(?:re)?newcommand\*?|def)\{?\\([a-zA-Z]{2,30})\}?[ ]?\{([^{}]{0,80})\}")
-_KEY = r"\\(cite[a-z]{0,8}|[a-zA-Z]{0,4}ref)\*?(?:\[[^\[\]\n]{0,99}\]){0,2}\{([^{}]{0,400})\}"
+_KEY = rf"\\({_CITE}|[a-zA-Z]{{0,4}}ref)\*?(?:\[[^\[\]\n]{{0,99}}\]){{0,2}}\{{([^{{}}]{{0,400}})\}}"
 _REFERENCE = re.compile(rf"([ \n]?){_KEY}")
 _POINTED = re.compile(  # "(see Figure~\ref{x})"
     r"[ \n]{0,2}\((?:(?:see|in|cf\.|from|of|by)[ \n])?(?:[A-Z§][a-z]{0,10}\.?|\\S)?[ ]?\(?"
@@ -48,15 +50,36 @@ _LEADING = frozenset(  # words that need one behind them
     "like after under between extending against because while where if but is are was let per upon "
     "the a at compare use uses used follow follows extends improves und von nach siehe".split()
 )
+_SUBJECT = re.compile(  # "we" with a verb, whose object may be what follows
+    r"\b(?:we|they|i)\s(?:(?:\w{1,20}ly|can|may|will|then|also|further)\s){0,2}"
+    r"(?!(?:be|been|being|are|were|was|have|had|do|did|will|would|can|could|may|should|must|not|"
+    r"also|then|further|\w{1,20}ly)\b)[a-z]{2,20}\Z",
+    re.IGNORECASE,
+)
+_TAKES_OBJECT = frozenset(  # verbs that say nothing without one
+    "adapts adopts applies augments beats cites combines complements consults contradicts "
+    "corrects disproves employs enhances enriches exceeds generalises generalizes implements "
+    "matches mirrors modifies outperforms outperforming outperformed parallels refines refutes "
+    "replaces replicates reproduces resembles revisits simplifies strengthens subsumes surpasses "
+    "surpassing surpassed thanks extended applying adapting adopting employing combining "
+    "generalising generalizing modifying".split()
+)
+_LATELY = frozenset(  # with which a sentence begins, and then somebody does something
+    "recently later subsequently independently similarly concurrently then previously".split()
+)
+_NAMED = ("citet", "citeauthor", "textcite")
+_DOES = re.compile(r"[ \n][a-z]")
 _DROPPED = re.compile(
-    r"[ \t~]?\\(?:[a-zA-Z]?ref|autoref|eqref|cite[a-z]{0,8}|label|footnote|footnotemark|index|"
+    rf"[ \t~]?\\(?:[a-zA-Z]?ref|autoref|eqref|{_CITE}|label|footnote|footnotemark|index|"
     r"includegraphics|bibliography|bibliographystyle|usepackage|documentclass|vspace|hspace|input|"
     r"include|author|date|thanks|pagestyle|thispagestyle|(?:re)?newcommand|setcounter|setlength|affil|"
     r"keywords|centering|maketitle|noindent|newpage|clearpage|bigskip|medskip|smallskip|item(?=\[))"
     r"\*?(?![a-zA-Z])(?:\[[^\[\]\n]{0,200}\]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,2000}\}){0,3}(?=(\w?))"
 )
 _HEADING = re.compile(r"\\(?:(?:sub){0,2}section|chapter|title|paragraph)\*?\{([^{}]{0,300})\}")
-_CITED = re.compile(r"\\citet\*?\{([A-Za-z])([a-z]{2,20})[:_-]?\d{2,4}[a-z]{0,20}\}")  # by a name
+_CITED = re.compile(
+    r"\\(?:[Cc]itet|[Tt]extcite)\*?\{([A-Za-z])([a-z]{2,20})[:_-]?\d{2,4}[a-z]{0,20}\}"
+)  # by a name
 _ROOT = re.compile(r"\\sqrt[ ]?\{([^{}]{0,60})\}")
 _LIMITS = re.compile(r"([∑∏∫⋃⋂])(?:[ ]?[_^][ ]?(?:\{[^{}]{0,60}\}|[^\s{}]))+")
 _CALLED = re.compile(r"(?<=[A-Za-z]) (?=[(\[])")
@@ -161,9 +184,11 @@ def clean_latex(text: str, *, sure: bool = False) -> str:
 
 
 def _is_latex(text: str) -> bool:
-    """Whether a text surely is: several commands, one of them around words."""
+    """Whether a text surely is: several commands, one of them around words, or a citation."""
     shown = _CODE_SPAN.sub("", text)
-    if not _TEXT_COMMAND.search(shown) or len(_COMMAND.findall(shown)) < _FEWEST_COMMANDS:
+    if not _TEXT_COMMAND.search(shown):
+        return False
+    if len(_COMMAND.findall(shown)) < _FEWEST_COMMANDS and not _CITES.search(shown):
         return False
     return _STARTS.match(shown) is not None or not _ABOUT.search(shown)
 
@@ -188,9 +213,15 @@ def _without_hidden(text: str) -> str:
 def _reference(found: re.Match[str]) -> str:
     """A reference: its key in brackets where the sentence needs a word, else nothing."""
     gap, name, keys = found.groups()
-    word = re.split(r"[\s{(]", found.string[max(0, found.start() - 30) : found.start()])[-1]
-    is_needed = not word or word.lower() in _LEADING or (gap and word[-1] in ".!?:,")
-    is_word = is_needed or not name.startswith("cite") or name in ("citet", "citeauthor")
+    before = found.string[max(0, found.start() - 60) : found.start()]
+    word = re.split(r"[\s{(]", before)[-1]
+    low = word.lower()
+    is_needed = not word or low in _LEADING or (gap and word[-1] in ".!?:," and low != "al.")
+    if low in _LATELY and word[0].isupper():
+        is_needed = _DOES.match(found.string, found.end()) is not None
+    if name == "cite":  # in the others a sentence is whole without them
+        is_needed = is_needed or low in _TAKES_OBJECT or _SUBJECT.search(before) is not None
+    is_word = is_needed or "cite" not in name.lower() or name.lower() in _NAMED
     return _kept(f"{gap}[{' '.join(keys.split())}]") if is_word else ""
 
 
