@@ -57,6 +57,12 @@ def test_a_text_of_links_alone_says_nothing(fit: Summarizer) -> None:
     assert isinstance(bad.error, EmptyInputError)
 
 
+@pytest.mark.parametrize("tags", ["<b>" * 100, "<p></p>\n" * 50, '<a href="x.html">' * 20])
+def test_a_text_of_tags_alone_says_nothing(fit: Summarizer, tags: str) -> None:
+    with pytest.raises(EmptyInputError, match="nothing but HTML tags; give a text with words"):
+        fit(tags, max_chars=40)
+
+
 def test_text_in_gigaword_form_is_never_cleaned(fit: Summarizer) -> None:
     text = "-lrb- <unk> -rrb- the old <b>bridge</b> will close on monday , the council said ."
     assert fit(text, max_words=40, profile="gigaword").cleaned == ()

@@ -218,7 +218,7 @@ class InputError(SumfitError, ValueError):
 
 
 class EmptyInputError(InputError):
-    """A text with nothing in it but white space, or nothing but web addresses."""
+    """A text with nothing in it but white space, web addresses or HTML tags."""
 
 
 class InputTooLongError(InputError):

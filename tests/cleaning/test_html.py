@@ -43,6 +43,8 @@ from sumfit.cleaning import clean
             "<p>AT&amp;T &lt;b&gt; caf&eacute; &#8217;tis &#x2014; &nbsp;x</p>",
             "AT&T <b> café ’tis —  x",
         ),
+        ("<b>" * 100 + "Rain falls", "Rain falls"),
+        ("<i>Rain <i>falls. <i>It is <i>wet.", "Rain falls. It is wet."),
         ("<p>Use `<div>` in <b>every</b> page.</p>", "Use `<div>` in every page."),
     ],
 )
@@ -60,6 +62,8 @@ def test_the_text_of_a_page_is_what_is_read(page: str, text: str) -> None:
         "std::map<int, std::vector<p>> m; foo<b>(c); x<a>y",
         "How do I centre a <div> in CSS?",
         "The <br> tag breaks a line",
+        "Press <b> to go back, <i> for more, <b> twice to stop, <b> and <b> to begin",
+        "cp <b><b> needs two names",
         "if a<b and c>d then stop",
         "Send it to Ann <ann@example.org> and Bo <bo@example.org>",
         "AT&T and R&D; Q&A",

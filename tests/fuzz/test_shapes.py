@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 from hypothesis import strategies as st
 
-from sumfit.cleaning import INPUT_KINDS, clean, is_only_links
+from sumfit.cleaning import INPUT_KINDS, clean, is_only_links, is_only_tags
 from sumfit.length import measure
 from sumfit.text import ends_completely, get_profile, normalize
 from sumfit.text.capitalization import Capitalization, Capitalizer
@@ -47,6 +47,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "ends": ends_completely,
     "language": language_of,
     "links": is_only_links,
+    "tags": is_only_tags,
     "script": lambda text: foreign_script(text, ["Latin"]),
     "split": lambda text: (split_words(text), split_words(text, splitter="ascii")),
     "joints": lambda text: list(junctions(text)),

@@ -3,6 +3,7 @@
 One module for each kind; `sumfit.cleaning.registry` applies them in order.
 """
 
+from sumfit.cleaning.html import is_only_tags
 from sumfit.cleaning.links import is_only_links
 from sumfit.cleaning.registry import (
     INPUT_KINDS,
@@ -21,4 +22,5 @@ __all__ = [
     "check_kind",
     "clean",
     "is_only_links",
+    "is_only_tags",
 ]

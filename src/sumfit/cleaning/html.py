@@ -16,7 +16,7 @@ from html.entities import html5
 
 from sumfit.cleaning.blocks import has_words, joined, masked, unmasked, without_between
 
-__all__ = ["clean_entities", "clean_html", "clean_page"]
+__all__ = ["clean_entities", "clean_html", "clean_page", "is_only_tags"]
 
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data dfn em font i ins kbd mark q samp small span "
@@ -51,6 +51,8 @@ _BROKEN_TAG = re.compile(
     r"</?(?:a|b|br|div|em|i|img|li|p|script|span|strong|td|ul)\b[^<>\n]{0,200}\Z"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ABUTS = re.compile(r"[^\W_]|<")
+_FEWEST_UNCLOSED = 4
 _SPACES = re.compile(r"\s+")
 _BLANKS = re.compile(r"[ \t\r\f\v]+")
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]|\[edit\]")
@@ -115,6 +117,21 @@ def clean_entities(text: str, *, sure: bool = False) -> str:
     return unmasked(found) if has_words(found) else text
 
 
+def is_only_tags(text: str) -> bool:
+    """Tell whether a text is nothing but HTML tags.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The verdict; ``False`` for a text without any.
+    """
+    if not text.lstrip().startswith("<"):
+        return False
+    rest = _TAG.sub(lambda tag: "" if _named(tag)[1] in _KNOWN else tag.group(), text)
+    return rest != text and not has_words(rest)
+
+
 def _character(reference: re.Match[str]) -> str:
     name = reference.group()[1:]
     if not name.startswith("#") and name not in html5:
@@ -123,8 +140,13 @@ def _character(reference: re.Match[str]) -> str:
 
 
 def _has_pair(text: str) -> bool:
-    """Return whether a known tag is opened and closed, or an empty one stands twice."""
+    """Return whether a known tag is opened and closed, or an empty one stands twice.
+
+    Several of one name that are never closed will do if words or tags follow at once: names of tags
+    in a sentence have spaces around them.
+    """
     opened: set[str] = set()
+    abutting: Counter[str] = Counter()
     alone = 0
     for tag in _TAG.finditer(text):
         closes, name = _named(tag)
@@ -137,6 +159,9 @@ def _has_pair(text: str) -> bool:
         before = text[tag.start() - 1 : tag.start()]
         if not (before.isalnum() or before in ("_", ":")):  # not of a C++ template
             opened.add(name)
+            abutting[name] += _ABUTS.match(text, tag.end()) is not None
+            if abutting[name] >= _FEWEST_UNCLOSED:
+                return True
             alone += name in _ALONE
             if alone > 1 or (name in _ALONE and not text[: tag.start()].strip()):
                 return True

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from sumfit.cleaning import Cleaned, clean, is_only_links
+from sumfit.cleaning import Cleaned, clean, is_only_links, is_only_tags
 from sumfit.deadline import Check, Deadline
 from sumfit.errors import (
     EmptyInputError,
@@ -236,10 +236,15 @@ class Preparer:
         return self._model.lexicon is None or is_ordinary(word)
 
     def _refusal(self, source: Source, options: Options) -> SumfitError | None:
-        """Why a text is not summarised: its writing system, its language, only links."""
+        """Why a text is not summarised: its writing system, its language, no words."""
         if options.clean and is_only_links(source.head):
             return EmptyInputError(
                 "the text is nothing but web addresses; give the text of the page, or use ",
+                given("clean", False),
+            )
+        if options.clean and is_only_tags(source.head):
+            return EmptyInputError(
+                "the text is nothing but HTML tags; give a text with words, or use ",
                 given("clean", False),
             )
         config = self._model.config
