@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sumfit.text import capitalization
 from sumfit.text.capitalization import CAPITALIZATIONS, Capitalizer, _begins_at
+from sumfit.truth.names import is_ordinary
 
 SOURCE = (
     "Engineers closed the old harbour bridge on Tuesday after a trip to The Hague. "
@@ -224,3 +225,39 @@ def test_names_and_beginnings_have_the_capitals_of_the_source(
     source: str, text: str, shown: str
 ) -> None:
     assert Capitalizer(source)(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("mid-1990s bridge", "Mid-1990s bridge"),
+        ("under-18s barred", "Under-18s barred"),
+        ("post-9/11 rules", "Post-9/11 rules"),
+        ("non-EU staff", "Non-EU staff"),
+        ("and/or both", "And/or both"),
+        ("cost–benefit study", "Cost–benefit study"),
+        ("employee(s) paid", "Employee(s) paid"),
+        ("workshop: bring tools", "Workshop: bring tools"),
+        ("report: bridge closed", "Report: bridge closed"),
+        ("utf-8 names", "utf-8 names"),
+        ("tcp/ip names", "tcp/ip names"),
+        ("snake_case names", "snake_case names"),
+        ("iPhone sold", "iPhone sold"),
+        ("eBay: bridge sold", "eBay: bridge sold"),
+        ("fix: mend the bridge", "fix: mend the bridge"),
+        ("quinn: mend the bridge", "quinn: mend the bridge"),
+        ("storage: mend the bridge", "storage: mend the bridge"),
+        ("and/or-ed", "and/or-ed"),
+    ],
+)
+def test_a_line_begins_with_a_capital_unless_with_a_code(given: str, expected: str) -> None:
+    source = "A report on the bridge. See storage: it is full."
+    assert Capitalizer(source, "sentence", is_ordinary)(given) == expected
+    assert Capitalizer(source, None, is_ordinary)(given) == expected
+
+
+def test_the_label_of_a_commit_stays_small() -> None:
+    given = "parser: mend the bridge"
+    assert Capitalizer(SOURCE, "sentence", is_ordinary)(given, keeps=True) == given
+    assert Capitalizer(SOURCE, "sentence", is_ordinary, keeps_labels=True)(given) == given
+    assert Capitalizer(SOURCE, "sentence", is_ordinary)(given) == given.capitalize()

@@ -308,7 +308,7 @@ def case_of(source: str, options: Options) -> Capitalizer:
         It.
     """
     case = "lower" if options.profile == "gigaword" else options.capitalization
-    return Capitalizer(source, case, is_ordinary)
+    return Capitalizer(source, case, is_ordinary, keeps_labels=options.style == "commit")
 
 
 def _head(words: list[str], n_words: int) -> str:

@@ -27,7 +27,14 @@ _CLOSERS = "\"'”’»›)]},;:.!?…"
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _CLITIC = regex.compile(r"['’](?:s|t|d|m|ll|re|ve)$")
 _CODE = regex.compile(r"[^\p{L}\p{M}'’\-‐‑]|(?<=[\p{L}\p{M}])\p{Lu}")
-_LABEL = regex.compile(r"[^\s:]{1,80}(?:\([^)]{0,80}\))?!?: \S")
+_LABEL = regex.compile(r"([^\s:]{1,80})(?:\([^)]{0,80}\))?!?: \S")
+_TYPES = frozenset(  # of commits
+    "feat fix docs doc style refactor perf test tests build ci chore revert net mm".split()
+)
+_JOINED = regex.compile(  # words and numbers that belong to a first word: "mid-1990s", "and/or"
+    r"(\p{Ll}[\p{Ll}\p{M}]+)(?:[-‐‑](?:\d[\d/]{0,8}s?|\p{Lu}{2,8}s?)"
+    r"|[/–—](\p{Ll}[\p{Ll}\p{M}]+)|\(\p{Ll}{1,3}\))(?:['’]s)?"
+)
 _PLAIN = regex.compile(r"\p{Lu}[\p{Ll}\p{M}]+")  # a word whose capital may be there by its place
 _QUOTED_CODE = regex.compile(r"`(?=([^`\s]+)`)")
 _BEGINS = regex.compile(r"(?<=\S)([.!?] )(\p{Ll}[\p{L}\p{M}]*)")
@@ -52,6 +59,8 @@ class Capitalizer:
         source: str,
         case: str | None = None,
         is_ordinary: Callable[[str], bool] | None = None,
+        *,
+        keeps_labels: bool = False,
     ) -> None:
         """Store the text.
 
@@ -60,11 +69,14 @@ class Capitalizer:
             case: ``"sentence"``; ``"title"``; ``"source"`` for no change; ``"lower"`` for none;
                 ``None`` for sentence case, unless the text itself begins in lower case.
             is_ordinary: Says of a word in lower case that it is no name, where the text has it
-                at the beginning of a sentence alone; such words keep their capital if not given.
+                at the beginning of a sentence alone; such words keep their capital if not given,
+                and labels ("note: ...") their small letter.
+            keeps_labels: Labels keep it in any case.
         """
         self._source = source[:_MOST_READ]
         self._case = case
         self._is_ordinary = is_ordinary or (lambda word: False)
+        self._keeps_labels = keeps_labels
 
     def __call__(self, text: str, *, prefix: str = "", keeps: bool = False) -> str:
         """Set the capitals of one summary.
@@ -91,7 +103,8 @@ class Capitalizer:
         elif self._case is None and (keeps or self._begins_low or _is_low_label(prefix)):
             return text
         else:
-            made = self._sentence(text, begins=not _goes_on(prefix))
+            begins = not _goes_on(prefix) and not self._is_label(text, keeps=keeps)
+            made = self._sentence(text, begins=begins)
         return made if made.isascii() else unicodedata.normalize("NFC", made)
 
     def _sentence(self, text: str, *, begins: bool) -> str:
@@ -103,8 +116,8 @@ class Capitalizer:
                 token = _WORD.sub(lambda word: self._lowered(word[0], is_title=is_title), token)
             made.append(token)
         first = next((at for at, token in enumerate(made) if _says(token)), None)
-        if begins and first is not None and not _LABEL.match(text):
-            if not self._is_code(made[first]):
+        if begins and first is not None:
+            if not self._is_code(made[first]) or self._is_joined(made[first]):
                 made[first] = _capitalized(made[first])
         shown: str = _BEGINS.sub(self._begun, "".join(made))
         return self._whole_names(_TITLE.sub(lambda title: title[0].title(), shown))
@@ -180,6 +193,24 @@ class Capitalizer:
         if token[len(core) :].startswith("()") or token.endswith("()"):
             return True
         return bool(core) and bool(_CODE.search(core) or core in self._quoted)
+
+    def _is_joined(self, token: str) -> bool:
+        """Return whether a token is no code, but an ordinary word with something joined to it."""
+        core = token.strip(_OPENERS + _CLOSERS)
+        joined = _JOINED.fullmatch(core) or _JOINED.fullmatch(core + ")")
+        if joined is None or "`" in token or core in self._quoted:
+            return False
+        return all(map(self._is_ordinary, filter(None, joined.groups())))
+
+    def _is_label(self, text: str, *, keeps: bool) -> bool:
+        """Return whether a text begins with a label that stays small, as those of commits do."""
+        label = _LABEL.match(text)
+        if label is None:
+            return False
+        word = label[1]
+        if keeps or self._keeps_labels or word in _TYPES or not self._is_ordinary(word):
+            return True
+        return word.islower() and f"{word}:" in self._source
 
     @property
     def _begins_low(self) -> bool:
