@@ -23,7 +23,7 @@ from sumfit.length import measure, sms_info
 from sumfit.pipeline.search import says_something
 from sumfit.text import ends_completely, get_profile, normalize
 from sumfit.text.passages import TextForm, select
-from sumfit.text.points import main_first
+from sumfit.text.points import parts_of
 from sumfit.text.scripts import keeps_scripts
 from sumfit.text.split import split_words
 from sumfit.text.surface import Surface
@@ -43,7 +43,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "split": split_words,
     "clean": clean,
     "passages": lambda text: select(text, len, most=800),
-    "points": lambda text: [main_first(text, form) for form in FORMS],
+    "points": lambda text: [parts_of(text, form) for form in FORMS],
     "scripts": lambda text: keeps_scripts(text, text),
     "ends": ends_completely,
     "surface": lambda text: Surface(text).fault(f"\U0001f1e9 {text}"),

@@ -71,15 +71,6 @@ CHAT = (
 )
 
 
-def test_what_a_short_talk_settles_is_read_first(fit: Summarizer) -> None:
-    chat = "Ina: hi all.\nTom: anyone there?\nIna: the meeting moves to Friday at 10.\nTom: ok"
-    settled = "The meeting moves to Friday at 10."
-    assert read_of(fit, chat) == f"{settled} Anyone there? ok."
-    assert read_of(fit, chat, long="lead").startswith("Anyone there?")
-    summary = fit(chat, max_chars=40)
-    assert (summary.source_selected, summary.source_truncated) == (None, False)
-
-
 def test_a_short_talk_that_fits_is_returned_whole(fit: Summarizer) -> None:
     whole = fit(CHAT, max_chars=400)
     assert (whole.origin, whole.source_selected) == ("source", None)

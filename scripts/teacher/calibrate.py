@@ -41,7 +41,7 @@ def evidence_of(engine: Engine, row: dict[str, Any]) -> list[tuple[float, Eviden
     """Return what the choice adds up for each candidate of a text, and what is known of it."""
     scorer = engine.backend.scorer
     job = Job(row["source"], [{"max_chars": row["limit"]}])
-    (request,) = engine.preparer.requests(job, Options())
+    (request,) = engine.preparer.requests([job], Options())
     source, graph = request.text.source, request.graph
     if source is None or graph is None or scorer is None:
         return []

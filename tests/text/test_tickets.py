@@ -3,7 +3,7 @@
 import pytest
 
 from sumfit.cleaning import clean
-from sumfit.text.points import main_first
+from sumfit.text.points import parts_of
 from sumfit.text.tickets import without_fields
 
 _FIELDS = "Ticket: 4711\nPriority: high\nProduct: Loom Desk 3\n"
@@ -12,7 +12,9 @@ _LISTED = "Steps to reproduce:\n1. Open a table\n2. Choose Export\n"
 
 
 def read(text: str) -> str:
-    found = main_first(clean(text).text)
+    parts = parts_of(clean(text).text)
+    assert parts is not None
+    found = parts.read(parts.named or 0)
     assert found is not None
     return found.text
 

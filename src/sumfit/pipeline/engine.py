@@ -58,7 +58,7 @@ class Engine:
         """
         self.model = model
         self.backend = backend
-        self.preparer = Preparer(model, self._deadline)
+        self.preparer = Preparer(model, backend, self._deadline)
         self._constraints = ConstraintCompiler(model)
         self._rerankers = Rerankers(model, backend)
         self._clock: Clock = time.perf_counter
@@ -90,8 +90,7 @@ class Engine:
         Returns:
             For each text its summaries, in order; what failed has its ``error`` set.
         """
-        numbered = enumerate(jobs)
-        requests = [one for i, job in numbered for one in self.preparer.requests(job, options, i)]
+        requests = self.preparer.requests(jobs, options)
         results: list[list[Summary]] = [[] for _ in jobs]
         for request, summary in self.finish(requests, options):
             results[request.number].append(summary)

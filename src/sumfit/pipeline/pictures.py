@@ -70,7 +70,7 @@ class _Picture:
         """
         options = replace(self._options, time_limit_s=None, is_cancelled=None)
         try:
-            [request] = self._engine.preparer.requests(self._job, options)
+            [request] = self._engine.preparer.requests([self._job], options)
             source = request.text.source
             if source is None or request.graph is None:
                 return ""

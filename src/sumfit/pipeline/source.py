@@ -21,9 +21,9 @@ from sumfit.parts import is_long
 from sumfit.text import Tokenizer, get_profile, normalize
 from sumfit.text.language import language_of
 from sumfit.text.passages import Passages, TextForm, select
-from sumfit.text.points import main_first
+from sumfit.text.points import Parts, parts_of
 
-__all__ = ["MOST_HELD", "Cleaner", "Source", "prepare", "short_form"]
+__all__ = ["MOST_HELD", "Cleaner", "Source", "prepare", "short_form", "with_first"]
 
 MOST_HELD = 200_000
 """Characters at which a text is long: its head has all that matters by then."""
@@ -61,6 +61,7 @@ class Source:
         cleaned: What was taken out of the text or put right, see `sumfit.cleaning.Cleaned`.
         selected: How much of the text ``read`` is, where its sentences were chosen; ``None``
             where it is the beginning, or all.
+        parts: Its sentences, while it is open which of them is read first; ``None`` otherwise.
         lengths: What was measured already, by unit and limit.
     """
 
@@ -74,6 +75,7 @@ class Source:
     is_truncated: bool
     cleaned: tuple[str, ...] = ()
     selected: SourceSelection | None = None
+    parts: Parts | None = None
     lengths: dict[tuple[Unit, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     _whole: list[str] = field(default_factory=list, repr=False, compare=False)
@@ -138,7 +140,8 @@ def prepare(
         max_source: Most pieces that the model reads.
         clean: Takes out what is not content; nothing if not given.
         long: What is read of a text that is too long: ``"lead"`` for its beginning, or
-            ``"select"`` for the sentences that say most, which are read first of a short text.
+            ``"select"`` for the sentences that say most. Of a short text the one that says most is
+            read first: if a label names it, or else by `with_first`.
         most_held: Characters of the head of a long text.
         check: Called between pieces of work, to give up.
 
@@ -164,12 +167,12 @@ def prepare(
     if not head:
         raise EmptyInputError("the text is empty: nothing in it but white space; leave it out")
     read, is_truncated = head, len(ids) > max_source
-    chosen = None
+    chosen, parts = None, None
     if long == "select" and profile == "natural":
         if is_truncated:
             chosen = _selected(cleaned, tokenizer, max_source, most_held)
-        else:
-            chosen = _main_first(cleaned)
+        elif (parts := parts_of(cleaned.text, short_form(cleaned))) is not None:
+            chosen = _normalized(parts.read(parts.named or 0))
     if chosen is not None:
         read, ids = chosen.text, tokenizer.encode(chosen.text)[:max_source]
         is_truncated = is_truncated or chosen.n_sentences < chosen.of_sentences
@@ -187,6 +190,33 @@ def prepare(
         is_truncated,
         cleaned.removed,
         _counts(chosen, min(len(cleaned.text), most_held)),
+        parts if parts is not None and parts.is_open else None,
+    )
+
+
+def with_first(source: Source, best: int, tokenizer: Tokenizer, max_source: int) -> Source:
+    """Read the sentence of a text that says most before the others.
+
+    Args:
+        source: A text whose ``parts`` are open.
+        best: The place of that sentence.
+        tokenizer: The model's tokenizer.
+        max_source: Most pieces that the model reads.
+
+    Returns:
+        The text, in that order.
+    """
+    parts = source.parts
+    chosen = None if parts is None else _normalized(parts.read(best))
+    if parts is None or chosen is None:
+        return replace(source, parts=None)
+    return replace(
+        source,
+        read=chosen.text,
+        ids=tuple(tokenizer.encode(chosen.text)[:max_source]),
+        is_truncated=source.is_truncated or chosen.n_sentences < chosen.of_sentences,
+        selected=_counts(chosen, parts.n_chars),
+        parts=None,
     )
 
 
@@ -209,13 +239,9 @@ def _selected(
     return _normalized(found)
 
 
-def _main_first(cleaned: Cleaned) -> Passages | None:
-    """A text that fits, if it is not read as it is."""
-    found = main_first(cleaned.text, short_form(cleaned))
-    return None if found is None else _normalized(found)
-
-
-def _normalized(passages: Passages) -> Passages | None:
+def _normalized(passages: Passages | None) -> Passages | None:
+    if passages is None:
+        return None
     text = normalize(passages.text)
     return replace(passages, text=text) if text else None
 

@@ -29,6 +29,7 @@ from sumfit.models.manifest import MOST_UNPACKED, ModelFiles
 from sumfit.options import WORDS_PER_VERTEX
 from sumfit.text import Tokenizer
 from sumfit.text.controls import N_CONTROLS, Controls
+from sumfit.text.salience import SALIENCE_FILE, Salience
 from sumfit.unpacking import read_object
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ LEXICON = "lexicon.txt.xz"
 
 RERANKER = "reranker"
 """Where in its directory a model may bring a reranker."""
+
+_MOST_SALIENCE = 1 << 24  # bytes unpacked
 
 _PARTS = f"config.json, tokenizer.json, {LEXICON} and model.onnx or model.fp32.onnx"
 
@@ -201,6 +204,15 @@ class ModelDirectory:
         file = self.files.path(LEXICON)
         most = self.files.unpacked(LEXICON, MOST_UNPACKED)
         return Lexicon.load(file, most_bytes=most) if file.exists() else None
+
+    @cached_property
+    def salience(self) -> Salience | None:
+        """What tells which sentence of a text says most; ``None`` if the model cannot tell."""
+        file = self.files.path(SALIENCE_FILE)
+        if not file.exists() or not self.config.architecture.n_scorer_layers:
+            return None
+        most = self.files.unpacked(SALIENCE_FILE, _MOST_SALIENCE)
+        return Salience.load(file, self.config.architecture.width, most)
 
     @cached_property
     def controls(self) -> Controls | None:

@@ -1,6 +1,6 @@
 """Of a short text the sentence that says most is read first.
 
-Owns `main_first`, and what of a short text is not read: section labels that fit any text, a title
+Owns `Parts`, and what of a short text is not read: section labels that fit any text, a title
 said again. A small model makes its summary of where a text begins, which in a chat, a mail or
 minutes is a greeting, a question or how it came about. Which sentence says most is the matter of
 `sumfit.text.salience`, the fields of a ticket that of `sumfit.text.tickets`, long texts that of
@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sumfit.text.orders import order_of
 from sumfit.text.passages import Passages, TextForm, sentences_of
-from sumfit.text.salience import salience
 from sumfit.text.tickets import without_fields
 
-__all__ = ["main_first", "parted"]
+__all__ = ["CLEARER", "Parts", "parted", "parts_of"]
 
 _VERSION = re.compile(
     r"(?:version |release |(?-i:[A-Z])[\w-]{1,20} )?\[?v?\d+(?:\.\d+)+\]?"
@@ -52,48 +51,83 @@ _STEM = 5  # letters that tell a word
 _LONGEST_HEADING = 8  # words
 _MOST_SENTENCES = 40
 _FEWEST_RANKED = 3
-_CLEAR = 0.001  # by which a sentence says more than the first one
-_CLEARER = 0.09  # of an article, which mostly begins with what it says
+CLEARER = 0.0
+"""Nats by which a sentence is likelier to hold the point than the first one, to be read first."""
 
 
-def main_first(text: str, form: TextForm = "article") -> Passages | None:
-    """Put the sentence that says most before the others, where that is plain.
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A short text in sentences, of which one is to be read first.
 
-    One that a label names as the point ("Decision:", "Conclusions:") is that, without its label.
+    Attributes:
+        sentences: Those that are read, in the order of the text.
+        n_given: Sentences of the text, those that are not read among them.
+        n_chars: Characters of the text.
+        named: Place of the one that a label names as the point; ``None`` if none does.
+        is_changed: They are not the text itself: fields, labels or a title are left out.
+        form: Talk, a thread, or anything else.
+    """
+
+    sentences: tuple[str, ...]
+    n_given: int
+    n_chars: int
+    named: int | None
+    is_changed: bool
+    form: TextForm
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is left to the model which sentence says most."""
+        return self.named is None and len(self.sentences) >= _FEWEST_RANKED
+
+    def first(self, scores: Sequence[float]) -> int:
+        """Choose the sentence to read first.
+
+        Args:
+            scores: How likely each holds the point, nats (`sumfit.text.salience`).
+
+        Returns:
+            The place of the likeliest, if that is plain; else the first.
+        """
+        best = max(range(len(scores)), key=scores.__getitem__)
+        return best if scores[best] - scores[0] > CLEARER else 0
+
+    def read(self, best: int) -> Passages | None:
+        """Put a sentence before the others; without its label, if one names it as the point.
+
+        Args:
+            best: Its place.
+
+        Returns:
+            The sentences to read; ``None`` where the text should be read as it is.
+        """
+        if not (best or self.is_changed):
+            return None
+        kept = self.sentences
+        main = _POINT.sub("", kept[best])
+        above = kept[_VERSION.fullmatch(kept[0]) is not None : best]  # no heading in the middle
+        read = [main[:1].upper() + main[1:], *above, *kept[best + 1 :]]
+        return Passages(" ".join(map(_ended, read)), len(read), self.n_given)
+
+
+def parts_of(text: str, form: TextForm = "article") -> Parts | None:
+    """Part a short text into the sentences that are read of it.
 
     Args:
         text: The text, cleaned, with its line breaks; each turn of talk is a line.
         form: Talk, a thread, or anything else.
 
     Returns:
-        The sentences to read; ``None`` where the text should be read as it is.
+        The sentences; ``None`` where the text should be read as it is.
     """
-    text, is_ticket = without_fields(text)
-    given = parted(text, form)
+    said, is_ticket = without_fields(text)
+    given = parted(said, form)
     if not (1 - is_ticket) < len(given) <= _MOST_SENTENCES:
         return None
-    kept = given if form == "talk" else _without_labels(given, text)
+    kept = given if form == "talk" else _without_labels(given, said)
     named = next((place for place, one in enumerate(kept) if _POINT.match(one)), None)
-    best = _salient(kept, form) if named is None else named
-    if not (best or is_ticket or len(kept) < len(given)):
-        return None
-    main = _POINT.sub("", kept[best])
-    above = kept[_VERSION.fullmatch(kept[0]) is not None : best]  # no heading in the middle
-    read = [main[:1].upper() + main[1:], *above, *kept[best + 1 :]]
-    return Passages(" ".join(map(_ended, read)), len(read), len(given))
-
-
-def _salient(sentences: Sequence[str], form: TextForm) -> int:
-    """The place of the sentence that says most, if that is plain; else the first."""
-    if len(sentences) < _FEWEST_RANKED:
-        return 0
-    scores = salience(sentences, form)
-    best = max(range(len(sentences)), key=scores.__getitem__)
-    is_article = form == "article"
-    if scores[best] - scores[0] < (_CLEARER if is_article else _CLEAR):
-        return 0
-    is_advice = is_article and order_of(sentences[best])  # what to do with it, no news of it
-    return 0 if is_advice else best
+    is_changed = is_ticket or len(kept) < len(given)
+    return Parts(tuple(kept), len(given), len(text), named, is_changed, form)
 
 
 def parted(text: str, form: TextForm = "article") -> list[str]:

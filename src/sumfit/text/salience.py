@@ -1,110 +1,192 @@
-"""Which sentence of a short text holds its point, by weights learned from everyday texts.
+"""Which sentence of a short text holds its point, as the model's encoder reads them.
 
-Owns what is looked at in a sentence, and the weights (``scripts/make_salience.py`` makes them from
-texts with lines by editors; only words and numbers are kept, no text). A linear score: it knows how
-chats, minutes, reviews and mails say what they come to, and news, papers and commits begin with it.
+Owns the numbers of a sentence beside its encoding, and the two layers over both that score it
+(``scripts/make_salience.py`` fits them to texts whose sentences readers have marked). News begins
+with its point; a chat, a mail, minutes or a review comes to it later, and an abstract after its
+background. Does not own the encoder (`sumfit.runtime`), nor what follows from the scores
+(`sumfit.text.points`).
 """
 
 from __future__ import annotations
 
-import json
-import lzma
-import re
-from collections import Counter
+import os
 from collections.abc import Mapping, Sequence
-from functools import cache
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sumfit.text.function_words import FUNCTION_WORDS
+import numpy as np
+import numpy.typing as npt
+
+from sumfit.errors import ModelFormatError
 from sumfit.text.passages import TextForm
+from sumfit.unpacking import read_arrays
 
-__all__ = ["WEIGHTS_FILE", "features_of", "salience"]
+__all__ = ["N_FEATURES", "SALIENCE_FILE", "Salience", "sentence_features", "sentence_inputs"]
 
-WEIGHTS_FILE = Path(__file__).with_name("salience.json.xz")
+SALIENCE_FILE = "salience.npz"
+"""Where in its directory a model has the layers that score sentences."""
 
-_WORD = re.compile(r"[\w'’]+")
-_LABEL = re.compile(r"[A-Z][\w ]{1,20}: ")
-_LONGEST = 40  # words
-_ROOT = 5  # letters that tell a word
+N_FEATURES = 16
+"""Numbers of a sentence beside its encoding."""
+
+FloatArray = npt.NDArray[np.float32]
+Span = tuple[int, int]
+
+_ARRAYS = ("inner", "bias", "outer")
+_SHORT = 4  # words
+_LONG = 40  # words
+_TINY = 1e-5
 
 
-def salience(
-    sentences: Sequence[str],
-    form: TextForm = "article",
-    weights: Mapping[str, float] | None = None,
-) -> list[float]:
-    """Score sentences of one text by how much of an editor's line each would give.
+@dataclass(frozen=True, slots=True, eq=False)
+class Salience:
+    """Two layers that score the sentences of a text.
+
+    Attributes:
+        inner: ``(16 + D, H)`` weights from a sentence's numbers and its encoding.
+        inner_bias: ``(H,)``.
+        outer: ``(H,)`` weights of the score.
+    """
+
+    inner: FloatArray
+    inner_bias: FloatArray
+    outer: FloatArray
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str], width: int, most: int) -> Salience:
+        """Read the layers of a model.
+
+        Args:
+            file: Where they lie.
+            width: ``D`` of the model.
+            most: Bytes that the file may unpack to.
+
+        Returns:
+            The layers.
+
+        Raises:
+            ModelFormatError: If the file is damaged, or of another model.
+        """
+        try:
+            packed = read_arrays(file, _ARRAYS, most)
+        except (OSError, ValueError) as error:
+            raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
+        parts = [packed[name].astype(np.float32) for name in _ARRAYS]
+        hidden = parts[1].shape[0] if parts[1].ndim == 1 else 0
+        expected = [(N_FEATURES + width, hidden), (hidden,), (hidden,)]
+        found = [part.shape for part in parts]
+        if found != expected or not all(np.isfinite(part).all() for part in parts):
+            raise ModelFormatError(
+                f"{file} holds arrays of {found}, a model of width {width} needs {expected} of "
+                "finite numbers; copy the model again"
+            )
+        return cls(*parts)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the layers, as float16.
+
+        Args:
+            file: Where to.
+        """
+        parts = zip(_ARRAYS, (self.inner, self.inner_bias, self.outer), strict=True)
+        halves: dict[str, Any] = {name: part.astype(np.float16) for name, part in parts}
+        with Path(file).open("wb") as stream:
+            np.savez_compressed(stream, **halves)
+
+    def scores(
+        self, memory: FloatArray, spans: Sequence[Span], sentences: Sequence[str], form: TextForm
+    ) -> FloatArray:
+        """Score the sentences of one text.
+
+        Args:
+            memory: ``(T, D)``, the text as the encoder reads it.
+            spans: Begin and end of each sentence in it; beyond ``T`` for what was cut off.
+            sentences: The sentences, in order.
+            form: Talk, a thread, or anything else.
+
+        Returns:
+            The log-probability of each to be the one that holds the point, nats. What was cut off
+            has none.
+        """
+        scores = self.logits(sentence_inputs(memory, spans, sentences, form))
+        scores[[begin >= len(memory) for begin, _ in spans]] = -np.inf
+        scores -= scores.max()
+        result: FloatArray = scores - np.log(np.exp(scores).sum())
+        return result
+
+    def logits(self, inputs: FloatArray) -> FloatArray:
+        """Apply both layers.
+
+        Args:
+            inputs: ``(S, 16 + D)``, see `sentence_inputs`.
+
+        Returns:
+            ``(S,)`` scores, nats up to a constant.
+        """
+        hidden = np.maximum(inputs @ self.inner + self.inner_bias, 0.0)
+        result: FloatArray = hidden @ self.outer
+        return result
+
+
+def sentence_inputs(
+    memory: FloatArray, spans: Sequence[Span], sentences: Sequence[str], form: TextForm
+) -> FloatArray:
+    """Put together what is known of each sentence.
 
     Args:
+        memory: ``(T, D)``, the text as the encoder reads it.
+        spans: Begin and end of each sentence in it.
         sentences: The sentences, in order.
         form: Talk, a thread, or anything else.
-        weights: Others than those of the package.
 
     Returns:
-        A score of each; about the share of the line's words that it has, above the mean.
+        ``(S, 16 + D)``: the numbers of `sentence_features`, and the mean of the sentence's states,
+        normalised to mean 0 and variance 1.
     """
-    weights = _weights() if weights is None else weights
-    return [
-        sum(weights.get(name, 0.0) * value for name, value in features.items())
-        for features in features_of(sentences, form)
-    ]
+    width = memory.shape[1]
+    means = np.zeros((len(spans), width), dtype=np.float32)
+    for place, (begin, end) in enumerate(spans):
+        if begin < min(end, len(memory)):
+            means[place] = memory[begin:end].mean(axis=0)
+    means -= means.mean(axis=1, keepdims=True)
+    means /= np.sqrt(means.var(axis=1, keepdims=True) + _TINY)
+    return np.concatenate([sentence_features(sentences, form), means], axis=1)
 
 
-@cache
-def _weights() -> Mapping[str, float]:
-    found: dict[str, float] = json.loads(lzma.decompress(WEIGHTS_FILE.read_bytes()))
-    return found
-
-
-def features_of(sentences: Sequence[str], form: TextForm = "article") -> list[dict[str, float]]:
-    """Return what the score is made of, by name, for each sentence.
+def sentence_features(sentences: Sequence[str], form: TextForm = "article") -> FloatArray:
+    """Return the numbers of each sentence that its encoding does not say.
 
     Args:
         sentences: The sentences of one text, in order.
         form: Talk, a thread, or anything else.
 
     Returns:
-        Words and pairs of them; place, length, marks, and what is shared with the others, which
-        count for each form by itself too.
+        ``(S, 16)``: place, length, marks, and the form of the text.
     """
-    roots = [_roots(sentence) for sentence in sentences]
-    seen = Counter(root for own in roots for root in own)
-    last = len(sentences) - 1
+    n, last = len(sentences), len(sentences) - 1
+    is_talk, is_thread = form == "talk", form == "thread"
     found = []
     for place, sentence in enumerate(sentences):
-        words = [word.lower() for word in _WORD.findall(sentence)]
-        n_words, share = min(len(words), _LONGEST) / 10, place / max(1, last)
-        shared = sum(seen[root] - 1 for root in roots[place]) / max(1, len(roots[place]))
-        titled = len(roots[place] & roots[0]) / max(1, len(roots[place])) if place else 0.0
-        features = {
+        n_words = len(sentence.split())
+        length = min(n_words, _LONG) / 10
+        features: Mapping[str, float] = {
             "first": place == 0,
             "second": place == 1,
             "last": place == last,
             "last but one": place == last - 1,
-            "place": share,
-            "place squared": share**2,
-            "length": n_words,
-            "length squared": n_words**2,
-            "short": len(words) < 4,
+            "place": place / max(1, last),
+            "length": length,
+            "length squared": length**2 / 4,
+            "short": n_words < _SHORT,
             "asks": sentence.endswith("?"),
             "calls": sentence.endswith("!"),
-            "behind a question": bool(place) and sentences[place - 1].endswith("?"),
+            "behind a question": place > 0 and sentences[place - 1].endswith("?"),
             "digit": any(map(str.isdigit, sentence)),
-            "label": _LABEL.match(sentence) is not None,
-            "capitals": sum(word.isupper() and len(word) > 2 for word in sentence.split()) / 3,
-            "shared": shared,
-            "titled": titled,
+            "sentences": n / 10,
+            "talk": is_talk,
+            "thread": is_thread,
+            "first of talk": is_talk and place == 0,
         }
-        features |= {f"{form} {name}": value for name, value in features.items()}
-        features |= dict.fromkeys((f"w:{word}" for word in words), 1.0)
-        features |= dict.fromkeys((f"b:{a}_{b}" for a, b in pairwise(words)), 1.0)
-        features[f"s:{words[0] if words else ''}"] = 1.0
-        found.append({name: float(value) for name, value in features.items() if value})
-    return found
-
-
-def _roots(sentence: str) -> frozenset[str]:
-    """Content words of a sentence, cut to what tells them."""
-    words = (word.lower() for word in _WORD.findall(sentence))
-    return frozenset(word[:_ROOT] for word in words if word not in FUNCTION_WORDS)
+        found.append(list(features.values()))
+    return np.asarray(found, dtype=np.float32).reshape(n, N_FEATURES)
