@@ -69,3 +69,34 @@ def test_other_line_ends_stay(text: str) -> None:
 def test_without_known_words_only_soft_hyphens_go() -> None:
     assert clean("The har-\nbour is shut.").text == "The har-\nbour is shut."
     assert clean("The har\u00ad\nbour is shut.").text == "The harbour is shut."
+
+
+_FREQUENT = frozenset("network framework input under website until although startup resign".split())
+
+
+@pytest.mark.parametrize(
+    ("word", "right"),
+    [
+        ("net-work", "network"),
+        ("frame-work", "framework"),
+        ("in-put", "input"),
+        ("un-der", "under"),
+        ("un-til", "until"),
+        ("Al-though", "Although"),
+        ("web-site", "website"),
+        ("learn-ing", "learning"),
+        ("mod-el", "model"),
+        ("high-er", "higher"),
+        ("avail-able", "available"),
+        ("start-up", "start-up"),
+        ("re-sign", "re-sign"),
+        ("bench-mark", "bench-mark"),
+        ("key-value", "key-value"),
+        ("net-zero", "net-zero"),
+    ],
+)
+def test_frequent_words_and_those_with_an_ending_are_joined(word: str, right: str) -> None:
+    parted = "-\n".join(word.split("-"))
+    found = clean(f"It is {parted} here.", known=is_ordinary, frequent=_FREQUENT.__contains__)
+    assert found.text == f"It is {right} here."
+    assert clean(f"It is {parted} here, or {word}.", known=is_ordinary).text.count("-") >= 1

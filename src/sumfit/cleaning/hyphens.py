@@ -61,23 +61,43 @@ _SOLID = frozenset(  # words of two words, or of a prefix and a word, that take 
     fortune oneness
     """.split()
 )
+_HYPHENATED = frozenset(  # which texts write with a hyphen about as often
+    """
+    builtin byelection ceasefire cleanup coop frontline handheld lineup longtime multimodal
+    multiplayer nonlinear offseason onboard playoff playoffs pretrained pretraining recover
+    recovered recovering reelection resign resigned resigning reuse rollout standalone standoff
+    startup startups teammate teammates underexplored
+    """.split()
+)
+_ENDINGS = frozenset(  # which are no second part of a compound, though some are known words
+    """
+    ing ings able ables ably ally ation ations ive al ed el en er es ey ge ic le ly ny rs ry se te
+    ts ty ue ve cy my um
+    """.split()
+)
 _SHORTEST = 3  # letters of the piece of a word
 
 
 def clean_hyphens(
-    text: str, *, sure: bool = False, known: Callable[[str], bool] | None = None
+    text: str,
+    *,
+    sure: bool = False,
+    known: Callable[[str], bool] | None = None,
+    frequent: Callable[[str], bool] | None = None,
 ) -> str:
     """Join words that were parted at line ends; other text stays as it is.
 
     Where the next line goes on with a small letter, the parts become one word if that is a known
-    one and a part is none, or if neither part is a known one. Otherwise the hyphen stays and the
-    line break goes: behind a word or a prefix before a word ("key-value", "re-signed"), behind a
-    name, in an address, and where the text has the word with its hyphen elsewhere.
+    one and a part is none, or a frequent one ("frame-/work"), or if neither part is a known one.
+    Otherwise the hyphen stays and the line break goes: behind a word or a prefix before a word
+    ("key-value", "re-signed"), behind a name, in an address, and where the text has the word with
+    its hyphen elsewhere.
 
     Args:
         text: The text.
         sure: No difference.
         known: Whether a word in small letters is a known one; without it only soft hyphens go.
+        frequent: Whether a word in small letters is a frequent one; none is if not given.
 
     Returns:
         The text; unchanged if no word is parted.
@@ -86,6 +106,7 @@ def clean_hyphens(
         return text
     if not any(parted.group(3)[0].islower() for parted in _PARTED.finditer(text)):
         return text
+    is_frequent = frequent or (lambda word: False)
     compounds = {found.lower().replace("\u2010", "-") for found in _COMPOUND.findall(text)}
 
     def put_right(parted: re.Match[str]) -> str:
@@ -102,7 +123,7 @@ def clean_hyphens(
         if is_chain and (known(low) or before not in _MARKS) and (rest in _JOINING or known(rest)):
             return f"{first}{mark}{second}"
         is_listed = f"{low}-{rest}" in compounds or _is_in_address(text, parted)
-        if not is_listed and _is_one_word(first, rest, known):
+        if not is_listed and _is_one_word(first, rest, known, is_frequent):
             return first + second
         return parted.group() if rest in _JOINING else f"{first}{mark}{second}"
 
@@ -116,7 +137,12 @@ def _is_in_address(text: str, parted: re.Match[str]) -> bool:
     return after is not None or _IN_ADDRESS.search(before.split()[-1] if before else "") is not None
 
 
-def _is_one_word(as_written: str, rest: str, known: Callable[[str], bool]) -> bool:
+def _is_one_word(
+    as_written: str,
+    rest: str,
+    known: Callable[[str], bool],
+    frequent: Callable[[str], bool],
+) -> bool:
     first = as_written.lower()
     if len(first) < 2 or not first.isalpha() or first in NAMES:  # "e-mail", "anne-marie"
         return False
@@ -124,6 +150,10 @@ def _is_one_word(as_written: str, rest: str, known: Callable[[str], bool]) -> bo
         return False
     if first + rest in _SOLID:
         return True
+    if first + rest not in _HYPHENATED and known(first + rest):
+        is_ending = rest in _ENDINGS and first not in _PREFIXES and as_written.islower()
+        if is_ending or frequent(first + rest):
+            return True
     if first in _SYLLABLES:
         return as_written.islower() and known(first + rest)
     is_piece = len(rest) >= _SHORTEST and not (known(rest) or rest in NAMES)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from sumfit.cleaning.boilerplate import clean_boilerplate
 from sumfit.cleaning.capitals import clean_capitals
@@ -65,7 +65,6 @@ _STEPS: tuple[tuple[str, _Step], ...] = (
     ("capitals", clean_capitals),
     ("paragraphs", clean_paragraphs),
 )
-_BY_WORDS = ("hyphens", "capitals")  # these ask which words are known
 _FORMS = ("html", "markdown", "wiki", "mail", "transcript", "diff", "trace")
 INPUT_KINDS = ("auto", "plain", *_FORMS)
 """What a text can be said to be."""
@@ -115,6 +114,7 @@ def clean(
     kind: str = "auto",
     *,
     known: Callable[[str], bool] | None = None,
+    frequent: Callable[[str], bool] | None = None,
     check: Check | None = None,
 ) -> Cleaned:
     """Take out of a text what is not content: marks, tags, headers, quoted mail, time stamps.
@@ -131,6 +131,8 @@ def clean(
         known: Whether a word in small letters is a known one, to tell names in text that has
             capitals everywhere, and words that were parted at line ends; without it only listed
             names are told, and no words joined.
+        frequent: Whether a word in small letters is a frequent one, to tell more of the words that
+            were parted.
         check: Called between kinds of cleaning of a long text, to give up.
 
     Returns:
@@ -146,9 +148,11 @@ def clean(
         for name, step in _STEPS
         if name not in _FORMS or kind in ("auto", name)
     ]
-    steps = [
-        (name, partial(step, known=known) if name in _BY_WORDS else step) for name, step in steps
-    ]
+    words: dict[str, dict[str, Any]] = {
+        "hyphens": {"known": known, "frequent": frequent},
+        "capitals": {"known": known},
+    }
+    steps = [(name, partial(step, **words.get(name, {}))) for name, step in steps]
     expected: Sequence[float] = ()
     if len(text) > _MOST_PROBED:
         _, wanted, seconds = _applied(text[:_MOST_PROBED], steps, check)

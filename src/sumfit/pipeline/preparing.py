@@ -279,10 +279,20 @@ class Preparer:
     def _clean(self, text: str, /, *, options: Options, check: Check | None = None) -> Cleaned:
         if not options.clean or options.profile != "natural":
             return Cleaned(text)
-        return clean(text, options.input_kind, known=self._is_known, check=check)
+        return clean(
+            text,
+            options.input_kind,
+            known=self._is_known,
+            frequent=self._is_frequent,
+            check=check,
+        )
 
     def _is_known(self, word: str) -> bool:
         return self._model.lexicon is None or is_ordinary(word)
+
+    def _is_frequent(self, word: str) -> bool:
+        """Whether a word is a piece of the vocabulary, which has the words that texts have most."""
+        return len(self._model.tokenizer.encode(word)) == 1
 
     def _refusal(self, source: Source, options: Options) -> SumfitError | None:
         """Why a text is not summarised: its writing system, its language, no words."""
