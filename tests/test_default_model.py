@@ -216,3 +216,43 @@ def test_a_label_does_not_stand_in_the_way_of_methods_without_constraints(
     found = default(SCOPED[1], **asked, prefix="net: ")
     assert found.text.startswith("net: ")
     assert found.origin == "model"
+
+
+@pytest.mark.parametrize(
+    ("things", "seller", "locks", "limit", "reserve"),
+    [
+        ("two Loom printers", "school", "PIN codes", 60, 12),
+        ("five Kestrel phones", "shop", "disk passwords", 52, 14),
+        ("ten Acme laptops", "school", "disk passwords", 52, 14),
+    ],
+)
+@pytest.mark.parametrize("rerank", ["auto", None])
+def test_a_message_is_found_though_the_best_ones_ask_what_the_text_does_not(
+    default: Summarizer,
+    things: str,
+    seller: str,
+    locks: str,
+    limit: int,
+    reserve: int,
+    rerank: str | None,
+) -> None:
+    text = (
+        f"I have just bought {things} from a {seller} which 🎉 has now ended. Problem is there 😀 "
+        f"are {locks} ón them which I don't have. How ❤️ could I wipe these?? Any ideas? I have "
+        "little money here so can't be buying new 🎉 ones."
+    )
+    found = default(text, max_length=limit, unit="sms", reserve=reserve, rerank=rerank)
+    assert found.origin == "model"
+    assert measure(found.text, "sms") + reserve <= limit
+
+
+def test_frequent_words_that_lines_parted_are_read_whole(default: Summarizer) -> None:
+    text = (
+        "The coun-\ncil will up-\ndate the frame-\nwork of the net-\nwork be-\nfore it is "
+        "re-\nleased, said a well-\nknown re-\nsearcher of pre-\ntrained mod-\nels."
+    )
+    read = default(text, max_chars=300).text
+    assert read == (
+        "The council will update the framework of the network before it is released, said a "
+        "well-known researcher of pre-trained models."
+    )

@@ -28,6 +28,7 @@ __all__ = ["Lister"]
 _MOST_HYPOTHESES = 64  # how far the list grows when strings fail where sums had fitted
 _MOST_BEFORE_LESS = 16  # the same for units that do not add up, before less is spent
 _GROWTH = 4
+_PARTS = (0.75, 0.5)  # of what may be spent, where nothing else is sound
 _MOST_LATE = 3  # searches with less to spend after the expansions have run out
 
 
@@ -77,7 +78,7 @@ class Lister:
     writing of its source. Where the first hypotheses fail that (a unit that does not add up,
     characters that NFC joins, bytes that form no character), more are decoded, up to 64; if all
     strings are too long, as with a unit whose whole is more than its parts, the search is repeated
-    with less to spend.
+    with less to spend; so it is where all of 64 are unsound in another way.
 
     Attributes:
         search: The graph.
@@ -125,6 +126,9 @@ class Lister:
                 self.deadline.stop()
                 raise self._not_found(f"the best {len(listed.found)} measure more")
             budget, is_lowered = lowered(budget, high), True
+        is_open = not (listed.kept or listed.excess or listed.is_all)
+        if is_open and self.search.method.keeps_limit:
+            listed = self._shorter(settings, most) or listed
         if not listed.kept:
             raise self._nothing_kept(listed.found, is_sure=listed.is_all and not is_lowered)
         kept = listed.kept
@@ -135,6 +139,21 @@ class Lister:
         more = kept[self.n_wanted :]
         more = [one if one.is_extra else replace(one, is_extra=True) for one in more]
         return kept[: self.n_wanted] + more
+
+    def _shorter(self, settings: Mapping[str, Any], most: int) -> _Listed | None:
+        """A list of what spends less, where all that was found is unsound though not too long."""
+        budget: LengthBudget = settings["budget"]
+        for part in _PARTS:
+            high = int(part * budget.high)
+            if high < max(budget.low, 1) or self.deadline.is_spent:
+                return None
+            with suppress(NothingFoundError):
+                less = {**settings, "budget": lowered(budget, high)}
+                listed = self._taken(less, most, is_lowered=True)
+                if listed.kept:
+                    kept = [without_proof(candidate) for candidate in listed.kept]
+                    return listed._replace(kept=kept, is_all=False)
+        return None
 
     def _costs(self) -> UnitCosts:
         try:
