@@ -189,6 +189,7 @@ def test_what_is_no_latex_stays(text: str) -> None:
         (r"and we use naps \cite{smith}.", "and we use naps."),
         (r"it has been shown \cite{smith}.", "it has been shown."),
         (r"it was shown recently \cite{smith}.", "it was shown recently."),
+        (r"mice too (the SLEEP; \citealp{smith}).", "mice too (the SLEEP)."),
         (r"similar to mice \cite{smith}.", "similar to mice."),
     ],
 )
