@@ -190,6 +190,7 @@ def test_what_is_no_latex_stays(text: str) -> None:
         (r"it has been shown \cite{smith}.", "it has been shown."),
         (r"it was shown recently \cite{smith}.", "it was shown recently."),
         (r"mice too (the SLEEP; \citealp{smith}).", "mice too (the SLEEP)."),
+        (r"shape (n,) too \cite{smith}.", "shape (n,) too."),
         (r"similar to mice \cite{smith}.", "similar to mice."),
     ],
 )

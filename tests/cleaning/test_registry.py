@@ -166,3 +166,11 @@ def test_unknown_kinds_are_refused() -> None:
 @pytest.mark.parametrize("kind", INPUT_KINDS)
 def test_every_kind_leaves_a_sentence_alone(kind: str) -> None:
     assert clean("It rained all day.", kind).text == "It rained all day."
+
+
+def test_a_labelled_line_behind_an_item_is_a_sentence_of_its_own() -> None:
+    text = "1. Open a table\n2. Choose Export\nActual result: it hangs\nExpected result: it ends"
+    assert clean(text).text == (
+        "Open a table.\nChoose Export.\nActual result: it hangs.\nExpected result: it ends"
+    )
+    assert clean("- Buy bread\n- See the map,\nRoute: Leeds").text.endswith("the map, Route: Leeds")

@@ -140,7 +140,9 @@ _ESCAPED = re.compile(r"\\([%$&#_{}])")
 _KEPT = {mark: chr(0xFDE0 + number) for number, mark in enumerate("%$&#_{}~\\[]")}
 _UNKEPT = {ord(code): mark for mark, code in _KEPT.items()}
 _QUOTED = re.compile(r"(?<![\w`])`([^`'\n]{1,80})'(?!\w)")
-_HOLE = re.compile(r"[ ]\([ ,;]{0,3}\)|[ ]\[[ ]?\]|[ ](?=[.,;:!?)\n])|(?<=\()[ ]|[,;](?=[ ]?[.;)])")
+_HOLE = re.compile(
+    r"[ ]\([ ,;]{0,3}\)|[ ]\[[ ]?\]|[ ](?=[.,;:!?)\n])|(?<=\()[ ]|[,;](?=[ ]?[.;])|;(?=\))"
+)
 _BLANKS = re.compile(r"[ \t]+")
 _LONGEST_FORMULA = 60  # characters that a formula may take in a sentence
 

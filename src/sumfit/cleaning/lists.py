@@ -16,6 +16,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●–—]|\d{1,3}[.)]|\([a-z0-9]\
 _CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
 _LABEL = re.compile(r"[A-Z][\w/-]{0,20}(?: [\w/-]{1,20}){0,3}:(?:[ \t]|$)")
 _ENDS = re.compile(r"[.!?…:;][\"'”’)]?\Z")
+_GOES_ON = (*",(-–—&/",)
 _FEWEST = 2
 _WRAPPED = 50  # characters of a line that was wrapped, at least
 
@@ -58,6 +59,6 @@ def clean_lists(text: str, *, sure: bool = False) -> str:
             blocks.append(content)
         is_open = bool(content)
         is_title = mark is None and len(content) < _WRAPPED
-        is_short = len(content) < _WRAPPED
+        is_short = len(content) < _WRAPPED and content[-1:] not in _GOES_ON
         is_whole = is_short or any((_LABEL.match(content), _ENDS.search(content)))
     return joined(blocks) or text

@@ -57,7 +57,7 @@ _SECTIONS = {
 _REMARK = re.compile(
     r"(?:notes?|work-?around|impact|solution|cause|fix|resolution|update)\b", re.IGNORECASE
 )
-_MOST_WORDS = 4  # behind the label of a field that is none of a ticket's own: "Browser: Firefox 3"
+_MOST_WORDS = 4  # behind the label of a field that a ticket does not have: "Browser: Firefox 3"
 
 
 class _Line(NamedTuple):
