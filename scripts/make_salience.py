@@ -27,9 +27,8 @@ from torch import nn
 
 from sumfit.pipeline.engine import Engine
 from sumfit.pipeline.options import Options
-from sumfit.pipeline.preparing import sentence_spans
-from sumfit.runtime import ModelDirectory, load_backend
-from sumfit.text.salience import SALIENCE_FILE, Salience, sentence_inputs
+from sumfit.runtime import GraphRequest, ModelDirectory, load_backend
+from sumfit.text.salience import SALIENCE_FILE, Salience, sentence_inputs, sentence_spans
 
 HIDDEN = 64
 EPOCHS = 14
@@ -41,6 +40,8 @@ BETTER_PART = 0.65
 """Of the two sentences that a reader named, what the better one weighs."""
 
 HELD = 0.2
+LIMITS = (40, 60, 80, 100)
+FEWEST = 3  # vertices of a graph
 
 
 class Read(NamedTuple):
@@ -52,20 +53,22 @@ class Read(NamedTuple):
 
 def read(engine: Engine, row: dict[str, Any]) -> Read | None:
     """Read a text; ``None`` if there is nothing to choose, or no sentence is one that was named."""
-    parts = engine.preparer.source(row["text"], Options()).parts
+    source = engine.preparer.source(row["text"], Options())
+    parts, model = source.parts, engine.model
     if parts is None:
         return None
-    named = [
-        place for point in row["points"][:2] if (place := place_of(point, parts.sentences)) >= 0
-    ]
-    if not named:
+    named = [n for point in row["points"][:2] if (n := place_of(point, parts.sentences)) >= 0]
+    told = model.control_ids(limit=random.Random(row["text"]).choice(LIMITS))
+    spans = sentence_spans(parts.sentences, model.tokenizer, source.ids, len(told))
+    if not named or spans is None:
         return None
-    spans = sentence_spans(parts.sentences, engine.model.tokenizer)
-    (memory,) = engine.backend.memories([spans.ids[: engine.model.most_read]])
+    (prediction,) = engine.backend.predictions([GraphRequest((*told, *source.ids), FEWEST)])
+    assert prediction.memory is not None
     wanted = np.zeros(len(parts.sentences), dtype=np.float32)
     wanted[named[0]] += BETTER_PART if len(named) > 1 else 1.0
     wanted[named[-1]] += 1.0 - wanted.sum()
-    return Read(sentence_inputs(memory, spans.ends, parts.sentences, parts.form), wanted)
+    inputs = sentence_inputs(prediction.memory, spans, parts.sentences, parts.form)
+    return Read(inputs, wanted)
 
 
 def place_of(point: str, sentences: Sequence[str]) -> int:

@@ -1,13 +1,15 @@
-"""Which sentence of a short text the default model reads first."""
+"""Which sentence of a short text holds its point, and when a text is read a second time."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from sumfit import Options, Summarizer
+from sumfit.pipeline.job import Job
 from sumfit.runtime import default_model_path
 from sumfit.text.salience import SALIENCE_FILE
 
@@ -37,6 +39,8 @@ BURIED = [
         "We show that light at night delays sleep",
     ),
 ]
+HELD = "The club will buy"
+DOUBTFUL = BURIED[0][0]
 PLAIN = [
     "The council of Odell will close the old bridge on Monday. Its piers are cracked. Buses will "
     "take another way.",
@@ -50,65 +54,89 @@ def default() -> Summarizer:
     return Summarizer.from_pretrained()
 
 
-def read_of(fit: Summarizer, text: str, **options: str) -> str:
-    preparer = fit._engine.preparer
-    [source] = preparer.in_order([preparer.source(text, Options(**options))])
-    assert source.parts is None or options
-    return source.read
+def points_of(fit: Summarizer, text: str, **options: str) -> tuple[Sequence[str], int | None]:
+    """The sentences of a text, and the place of the one that holds its point."""
+    engine = fit._engine
+    chosen = Options(**options)
+    [request] = engine.preparer.requests(Job(text, [{"max_chars": 50}]), chosen)
+    [(request, _)] = engine._read([request], chosen)
+    source, predicted = request.text.source, request.predicted
+    assert source is not None
+    assert predicted is not None
+    sentences = () if source.parts is None else source.parts.sentences
+    return sentences, None if predicted.read.points is None else predicted.read.points.best
 
 
 @pytest.mark.parametrize(("text", "point"), BURIED)
-def test_a_point_behind_an_opening_is_read_first(
-    default: Summarizer, text: str, point: str
-) -> None:
-    assert read_of(default, text).startswith(point)
-
-
-def test_a_text_is_read_in_its_own_order_where_its_beginning_is_asked_for(
-    default: Summarizer,
-) -> None:
-    text, _ = BURIED[0]
-    assert read_of(default, text, long="lead") == text
+def test_a_point_behind_an_opening_is_found(default: Summarizer, text: str, point: str) -> None:
+    sentences, best = points_of(default, text)
+    assert best is not None
+    assert point in sentences[best][0].upper() + sentences[best][1:]
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_what_begins_with_its_point_stays(default: Summarizer, text: str) -> None:
-    assert read_of(default, text) == text
+def test_what_begins_with_its_point_is_read_once(default: Summarizer, text: str) -> None:
+    assert points_of(default, text)[1] == 0
+    inspected = default.inspect(text, max_chars=50)
+    assert inspected.n_source == len(default.tokenizer.encode(text))
 
 
-def test_nothing_of_the_text_is_lost_by_another_order(default: Summarizer) -> None:
-    text = BURIED[0][0]
-    assert sorted(read_of(default, text).split()) == sorted(text.split())
-    summary = default(text, max_chars=60)
-    assert (summary.source_selected, summary.source_truncated) == (None, False)
-    assert "mill" in summary.text
+@pytest.mark.parametrize(
+    "options", [{"long": "lead"}, {"profile": "gigaword"}], ids=["lead", "gigaword"]
+)
+def test_points_are_not_asked_for_where_a_text_is_read_as_it_is(
+    default: Summarizer, options: dict[str, str]
+) -> None:
+    assert points_of(default, BURIED[0][0], **options)[1] is None
 
 
-def test_an_order_does_not_depend_on_the_batch(default: Summarizer) -> None:
+def test_a_doubtful_line_is_made_once_more_with_the_point_first(default: Summarizer) -> None:
+    engine, options = default._engine, Options()
+    [request] = engine.preparer.requests(Job(DOUBTFUL, [{"max_chars": 50}]), options)
+    [(first, line)] = engine._read([request], options)
+    again = engine._second(first, line)
+    assert again is not None
+    assert again.text.source is not None
+    assert again.text.source.read.startswith(HELD)
+    assert sorted(again.text.source.read.split()) == sorted(DOUBTFUL.split())
+    [(_, other)] = engine._read([again], options)
+    assert line.confidence is not None
+    assert other.confidence is not None
+    summary = default(DOUBTFUL, max_chars=50)
+    is_better = other.confidence - line.confidence > 0.1
+    assert summary.text == (other if is_better else line).text
+    assert summary.timings["forward"] > 0
+    assert "club" in summary.text.lower()
+
+
+def test_a_second_reading_needs_time_and_expansions_that_are_left(default: Summarizer) -> None:
+    engine, options = default._engine, Options(max_expansions=1)
+    [request] = engine.preparer.requests(Job(DOUBTFUL, [{"max_chars": 50}]), options)
+    [(first, line)] = engine._read([request], options)
+    assert first.deadline.is_spent
+    assert engine._second(first, line) is None
+
+
+def test_the_reading_that_was_taken_is_inspected(default: Summarizer) -> None:
+    inspected = default.inspect(DOUBTFUL, max_chars=50)
+    assert inspected.summary.text == default(DOUBTFUL, max_chars=50).text
+    assert inspected.summary.log_prob == pytest.approx(
+        default(DOUBTFUL, max_chars=50).log_prob, abs=1e-5
+    )
+
+
+def test_readings_do_not_depend_on_the_batch(default: Summarizer) -> None:
     texts = [text for text, _ in BURIED] + PLAIN
-    together = default(texts, max_chars=60)
-    assert [one.text for one in together] == [default(text, max_chars=60).text for text in texts]
+    together = default(texts, max_chars=50)
+    alone = [default(text, max_chars=50) for text in texts]
+    assert [one.text for one in together] == [one.text for one in alone]
+    assert [one.confidence for one in together] == [one.confidence for one in alone]
 
 
-def test_the_torch_backend_reads_the_same_sentence_first(default: Summarizer) -> None:
-    pytest.importorskip("torch", reason="needs sumfit[train]")
-    other = Summarizer.from_pretrained(backend="torch", device="cpu")
-    texts = [text for text, _ in BURIED]
-    preparers = default._engine.preparer, other._engine.preparer
-    read = [
-        [one.read for one in each.in_order([each.source(text, Options()) for text in texts])]
-        for each in preparers
-    ]
-    assert read[0] == read[1]
-
-
-def test_a_model_that_cannot_tell_reads_a_text_as_it_is(tmp_path: Path) -> None:
+def test_a_model_that_cannot_tell_reads_a_text_once(tmp_path: Path) -> None:
     model = tmp_path / "model"
     shutil.copytree(default_model_path(), model, ignore=shutil.ignore_patterns("manifest.json"))
     (model / SALIENCE_FILE).unlink()
     fit = Summarizer.from_pretrained(model)
-    text = BURIED[0][0]
-    assert fit.graph(text) is not None
-    preparer = fit._engine.preparer
-    [source] = preparer.in_order([preparer.source(text, Options())])
-    assert source.read == text
+    assert points_of(fit, BURIED[0][0])[1] is None
+    assert fit(BURIED[0][0], max_chars=50).text

@@ -28,6 +28,7 @@ from sumfit.pipeline.job import Job
 from sumfit.pipeline.options import Options
 from sumfit.rerank.chooser import TextRead
 from sumfit.rerank.confidence import BIAS, Evidence
+from sumfit.rerank.points import Points
 from sumfit.rerank.scorer import ChoiceWeights
 from sumfit.runtime import ModelDirectory, load_backend
 from sumfit.truth import rank_by_support
@@ -41,7 +42,7 @@ def evidence_of(engine: Engine, row: dict[str, Any]) -> list[tuple[float, Eviden
     """Return what the choice adds up for each candidate of a text, and what is known of it."""
     scorer = engine.backend.scorer
     job = Job(row["source"], [{"max_chars": row["limit"]}])
-    (request,) = engine.preparer.requests([job], Options())
+    (request,) = engine.preparer.requests(job, Options())
     source, graph = request.text.source, request.graph
     if source is None or graph is None or scorer is None:
         return []
@@ -50,6 +51,7 @@ def evidence_of(engine: Engine, row: dict[str, Any]) -> list[tuple[float, Eviden
     tokenizer, memory = engine.model.tokenizer, prediction.memory
     assert memory is not None
     text = TextRead(prediction.dag, tokenizer, source.read, source.ids, memory)
+    points = Points.of(source.parts, engine.model.salience, memory, tokenizer, source.ids)
     read = scorer.read(memory, words, text.word_ids)
     assert read.verdict is not None
     graph_logp = marginal_log_probs(prediction.dag, words)
@@ -64,8 +66,9 @@ def evidence_of(engine: Engine, row: dict[str, Any]) -> list[tuple[float, Eviden
             n_pieces=len(words[place]),
             n_chars=len(line),
             penalty=penalties[place],
+            point=0.0 if points is None else points.share(line),
         )
-        total = weights.sum(known.logp, known.graph, len(line), known.verdict)
+        total = weights.sum(known.logp, known.graph, len(line), known.verdict, known.point)
         found.append((total - weights.support * known.penalty, known))
     return found
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from sumfit.text.passages import Passages, TextForm
-from sumfit.text.points import CLEARER, parts_of
+from sumfit.text.points import parts_of
 
 
 def main_first(text: str, form: TextForm = "article") -> Passages | None:
@@ -75,14 +75,6 @@ def test_each_turn_of_talk_is_parted() -> None:
     assert found.text.startswith("The meeting moves to Friday at 10. hi all.")
     assert found.n_sentences == found.of_sentences == 5
     assert parts.read(0) is None
-
-
-def test_the_likeliest_sentence_is_first_if_it_is_likelier_than_the_first() -> None:
-    parts = parts_of("It rained. The pool closes on 1 May. Bo brought cake.")
-    assert parts is not None
-    assert parts.first([-2.0, -0.2, -3.0]) == 1
-    assert parts.first([-0.2, -2.0, -3.0]) == 0
-    assert parts.first([-0.9, -0.9 + CLEARER, -3.0]) == 0
 
 
 def test_two_sentences_stay_in_their_order() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sumfit.deadline import Clock, Deadline
@@ -28,12 +29,13 @@ from sumfit.pipeline.fitting import AllLengths, OneByOne
 from sumfit.pipeline.job import Job, check_length
 from sumfit.pipeline.options import Options, check_profile
 from sumfit.pipeline.preparing import Preparer, reading_check, style_of
-from sumfit.pipeline.request import Predicted, Request
+from sumfit.pipeline.request import Predicted, Request, Text
 from sumfit.pipeline.reranking import Rerankers, Reranking
 from sumfit.pipeline.results import ResultMaker, case_of
 from sumfit.pipeline.search import GraphSearch
-from sumfit.pipeline.source import Source
+from sumfit.pipeline.source import Source, with_first
 from sumfit.rerank.chooser import TextRead
+from sumfit.rerank.points import Points
 from sumfit.runtime import Backend, ModelDirectory, Prediction
 from sumfit.runtime.scorer import Scorer
 from sumfit.text.language import is_foreign
@@ -44,6 +46,8 @@ from sumfit.truth.joints import Joints
 __all__ = ["Engine"]
 
 _MOST_SCORED = SCORER_POSITIONS - 1  # pieces
+_SURE = 0.6  # confidence at which one reading will do
+_CLEARLY = 0.1  # confidence by which a second reading has to be better
 
 
 class Engine:
@@ -58,7 +62,7 @@ class Engine:
         """
         self.model = model
         self.backend = backend
-        self.preparer = Preparer(model, backend, self._deadline)
+        self.preparer = Preparer(model, self._deadline)
         self._constraints = ConstraintCompiler(model)
         self._rerankers = Rerankers(model, backend)
         self._clock: Clock = time.perf_counter
@@ -90,7 +94,8 @@ class Engine:
         Returns:
             For each text its summaries, in order; what failed has its ``error`` set.
         """
-        requests = self.preparer.requests(jobs, options)
+        numbered = enumerate(jobs)
+        requests = [one for i, job in numbered for one in self.preparer.requests(job, options, i)]
         results: list[list[Summary]] = [[] for _ in jobs]
         for request, summary in self.finish(requests, options):
             results[request.number].append(summary)
@@ -101,13 +106,55 @@ class Engine:
     ) -> Iterator[tuple[Request, Summary]]:
         """Bring prepared requests to their end, each before the next one's clock begins.
 
+        A text whose line is doubtful, and that does not begin with the sentence that seems to hold
+        its point, is read once more with that sentence first.
+
         Args:
             requests: Requests, those of one text side by side.
             options: The caller's options.
 
         Returns:
-            Iterator over each request with its summary, in order.
+            Iterator over each request with its summary, in order; of two readings the one that was
+            taken.
         """
+        for request, summary in self._read(requests, options):
+            yield self._read_again(request, summary, options)
+
+    def _read_again(
+        self, request: Request, summary: Summary, options: Options
+    ) -> tuple[Request, Summary]:
+        """Read a text with another sentence first, and take what comes of it if it is better."""
+        again = self._second(request, summary)
+        if again is None:
+            return request, summary
+        left = request.deadline.expansions_left
+        [(again, other)] = self._read([again], replace(options, max_expansions=left))
+        seconds = {
+            name: spent + other.timings.get(name, 0.0) for name, spent in summary.timings.items()
+        }
+        is_better = (other.confidence or 0.0) - (summary.confidence or 0.0) > _CLEARLY
+        if other.error is not None or not is_better:
+            return request, replace(summary, timings=seconds)
+        return again, replace(other, timings=seconds)
+
+    def _second(self, request: Request, summary: Summary) -> Request | None:
+        """What is read of a text the second time; nothing where the first time will do."""
+        text, predicted, deadline = request.text, request.predicted, request.deadline
+        if predicted is None or summary.confidence is None or summary.confidence >= _SURE:
+            return None
+        points, source = predicted.read.points, text.source
+        if points is None or source is None or not points.best or deadline.is_spent:
+            return None
+        source = with_first(source, points.best, self.model.tokenizer, self.model.most_read)
+        again = replace(request, graph=None, predicted=None, candidates=[], seconds={})
+        again.text = Text(source, sum(summary.timings.values()), points=points)
+        again.graph = self.preparer.graph_request(source, request.length, predicted.search.options)
+        return again
+
+    def _read(
+        self, requests: Sequence[Request], options: Options
+    ) -> Iterator[tuple[Request, Summary]]:
+        """Bring requests to their end by one reading each."""
         reranking = self._rerankers.get(options)
         predicted = self._predict(requests, options)
         fitted = self._fit(predicted, options, reranking)
@@ -150,6 +197,7 @@ class Engine:
             prediction.memory,
             options.required,
             style_of(options, length),
+            text.points or self._points(source, prediction),
         )
         search = GraphSearch(
             dag=dag,
@@ -165,6 +213,12 @@ class Engine:
         seconds = {"encode": text.encode_s, "forward": forward_s}
         seconds["decode"] = time.perf_counter() - started
         return Predicted(requests, search, read, sum(seconds.values()), seconds)
+
+    def _points(self, source: Source, prediction: Prediction) -> Points | None:
+        """Which sentences of a text say most."""
+        model = self.model
+        memory = prediction.memory
+        return Points.of(source.parts, model.salience, memory, model.tokenizer, source.ids)
 
     def _fit(
         self, requests: Sequence[Request], options: Options, reranking: Reranking

@@ -70,11 +70,12 @@ class _Picture:
         """
         options = replace(self._options, time_limit_s=None, is_cancelled=None)
         try:
-            [request] = self._engine.preparer.requests([self._job], options)
+            requests = self._engine.preparer.requests(self._job, options)
+            [(request, _)] = self._engine.finish(requests, options)
             source = request.text.source
-            if source is None or request.graph is None:
+            if source is None or request.predicted is None:
                 return ""
-            dag = self._engine.backend.predictions([request.graph])[0].dag
+            dag = request.predicted.search.dag
         except SumfitError:
             return ""
         return inspection_of(summary, dag, source, self._engine).graph_html()

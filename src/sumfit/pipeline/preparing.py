@@ -8,10 +8,9 @@ how a text is cleaned and cut (`sumfit.pipeline.source`), nor what a length keyw
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from sumfit.cleaning import Cleaned, clean, is_only_links, is_only_tags
 from sumfit.deadline import Check, Deadline
@@ -32,14 +31,14 @@ from sumfit.pipeline.options import Options
 from sumfit.pipeline.request import Request, Text
 from sumfit.pipeline.results import ResultMaker
 from sumfit.pipeline.search import source_length
-from sumfit.pipeline.source import MOST_HELD, Source, prepare, with_first
-from sumfit.runtime import Backend, GraphRequest, ModelDirectory
-from sumfit.text import Tokenizer, normalize
+from sumfit.pipeline.source import MOST_HELD, Source, prepare
+from sumfit.runtime import GraphRequest, ModelDirectory
+from sumfit.text import Tokenizer
 from sumfit.text.language import language_name
 from sumfit.text.scripts import foreign_script
 from sumfit.truth.names import is_ordinary
 
-__all__ = ["Preparer", "SentenceSpans", "reading_check", "sentence_spans", "style_of"]
+__all__ = ["Preparer", "reading_check", "style_of"]
 
 _LATE_S = 0.05  # reading may end so late, and a quick search still follows
 _HELD_PER_S = 400_000  # characters of a long text that are looked at, for a second of time limit
@@ -49,74 +48,26 @@ _LEAST_HELD = 20_000
 class Preparer:
     """Makes requests of texts; safe to use from several threads."""
 
-    def __init__(
-        self, model: ModelDirectory, backend: Backend, deadline: Callable[[Options], Deadline]
-    ) -> None:
-        """Store them.
+    def __init__(self, model: ModelDirectory, deadline: Callable[[Options], Deadline]) -> None:
+        """Store both.
 
         Args:
             model: For tokenizer, lexicon and what the network can read.
-            backend: Reads the sentences of a text, to tell which of them says most.
             deadline: Starts the clock of a text.
         """
-        self._model, self._backend, self._deadline = model, backend, deadline
+        self._model, self._deadline = model, deadline
 
-    def requests(self, jobs: Sequence[Job], options: Options) -> list[Request]:
-        """Normalise and encode texts, resolve their limits, choose the sizes of their graphs.
+    def requests(self, job: Job, options: Options, number: int = 0) -> list[Request]:
+        """Normalise and encode a text, resolve its limits, choose the sizes of its graphs.
 
         Args:
-            jobs: The texts with their length keywords.
+            job: The text with its length keywords.
             options: The caller's options.
+            number: Of the text in the call.
 
         Returns:
-            One request for each limit of each text, in order; what failed has its ``error`` set.
+            One request for each limit, in order; what failed has its ``error`` set.
         """
-        found = [self._requests(job, options, number) for number, job in enumerate(jobs)]
-        self._put_in_order(found, options)
-        return [request for own in found for request in own]
-
-    def _put_in_order(self, found: Sequence[Sequence[Request]], options: Options) -> None:
-        """Let the texts that the network will read begin with the sentence that says most."""
-        wanted = {}
-        for number, requests in enumerate(found):
-            source = requests[0].text.source if requests else None
-            if source is not None and any(request.graph is not None for request in requests):
-                wanted[number] = source
-        started = time.perf_counter()
-        ordered = self.in_order(list(wanted.values()))
-        seconds = (time.perf_counter() - started) / max(1, len(wanted))
-        for number, source in zip(wanted, ordered, strict=True):
-            before = found[number][0].text
-            text = replace(before, source=source, encode_s=before.encode_s + seconds)
-            for request in found[number]:
-                request.text = text
-                if request.graph is not None:
-                    request.graph = self.graph_request(source, request.length, options)
-
-    def in_order(self, sources: Sequence[Source]) -> list[Source]:
-        """Put the sentence that says most before the others.
-
-        All texts share one call of the backend.
-
-        Args:
-            sources: The texts.
-
-        Returns:
-            The texts; those of which it is open which sentence says most have it first.
-        """
-        salience, tokenizer = self._model.salience, self._model.tokenizer
-        if salience is None:
-            return list(sources)
-        result, most = list(sources), self._model.most_read
-        parts = {i: one.parts for i, one in enumerate(sources) if one.parts is not None}
-        spans = {i: sentence_spans(one.sentences, tokenizer) for i, one in parts.items()}
-        memories = self._backend.memories([own.ids[:most] for own in spans.values()])
-        for (place, own), memory in zip(parts.items(), memories, strict=True):
-            scores = salience.scores(memory, spans[place].ends, own.sentences, own.form)
-            result[place] = with_first(sources[place], own.first(scores.tolist()), tokenizer, most)
-        return result
-
-    def _requests(self, job: Job, options: Options, number: int) -> list[Request]:
         started = time.perf_counter()
         reading = self._deadline(options)
         check = reading_check(reading)
@@ -353,37 +304,6 @@ class _EncoderInTime:
             ids += part
             self._check()
         return ids
-
-
-class SentenceSpans(NamedTuple):
-    """Sentences as the network reads them, one after the other.
-
-    Attributes:
-        ids: Vocabulary ids of all.
-        ends: Where in them each begins and ends.
-    """
-
-    ids: tuple[int, ...]
-    ends: list[tuple[int, int]]
-
-
-def sentence_spans(sentences: Sequence[str], tokenizer: Tokenizer) -> SentenceSpans:
-    """Encode the sentences of a text.
-
-    Args:
-        sentences: The sentences, in order.
-        tokenizer: The model's tokenizer.
-
-    Returns:
-        Their ids, and which are whose.
-    """
-    ids: list[int] = []
-    ends: list[tuple[int, int]] = []
-    for sentence in sentences:
-        begin = len(ids)
-        ids += tokenizer.encode(" " * (begin > 0) + normalize(sentence))
-        ends.append((begin, len(ids)))
-    return SentenceSpans(tuple(ids), ends)
 
 
 def reading_check(deadline: Deadline) -> Check:

@@ -17,6 +17,7 @@ from sumfit.pipeline.bonus import LengthBonus
 from sumfit.pipeline.search import GraphSearch
 from sumfit.pipeline.source import Source
 from sumfit.rerank.chooser import TextRead
+from sumfit.rerank.points import Points
 from sumfit.runtime import GraphRequest
 
 __all__ = ["Predicted", "Request", "Text"]
@@ -32,11 +33,13 @@ class Text:
         source: The text, or ``None`` if it cannot be used.
         encode_s: Seconds that making it ready took, its limits included.
         refusal: Why the model cannot read it, if it cannot.
+        points: Which of its sentences say most, where that is known from another reading.
     """
 
     source: Source | None
     encode_s: float = 0.0
     refusal: SumfitError | None = None
+    points: Points | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -336,7 +336,7 @@ class Summarizer:
         """
         length, options = split_keywords(keywords)
         preparer = self._engine.preparer
-        [source] = preparer.in_order([preparer.source(text, options)])
+        source = preparer.source(text, options)
         asked = preparer.length(length, source) if length else None
         return self.backend.graphs([preparer.graph_request(source, asked, options)])[0]
 
@@ -357,7 +357,7 @@ class Summarizer:
         """
         length, options = split_keywords({**keywords, "keep_short": False})
         self._engine.check(length, options)
-        requests = self._engine.preparer.requests([Job(text, [length])], options)
+        requests = self._engine.preparer.requests(Job(text, [length]), options)
         [(request, summary)] = self._engine.finish(requests, options)
         if summary.error is not None:
             raise summary.error

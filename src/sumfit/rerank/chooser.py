@@ -23,6 +23,7 @@ from sumfit.dag import DAG
 from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.rerank.confidence import Evidence
+from sumfit.rerank.points import Points
 from sumfit.text import Tokenizer
 from sumfit.text.surface import Surface
 from sumfit.truth import joints_of
@@ -100,6 +101,7 @@ class TextRead:
         memory: What the encoder made of it, for a scorer; ``None`` if there is none.
         vouched: Phrases that the caller asks for.
         style: The style that the model was told; ``""`` for none.
+        points: Which of its sentences say most, where that was asked and can be told.
         noted: What a chooser has made of hypotheses so far, by their words.
         evidence: What it knows of each beside that, where it is asked how sure it is.
     """
@@ -111,6 +113,7 @@ class TextRead:
     memory: npt.NDArray[np.float32] | None = None
     vouched: tuple[str, ...] = ()
     style: str = ""
+    points: Points | None = None
     noted: dict[tuple[int, ...], float] = field(default_factory=dict)
     evidence: dict[tuple[int, ...], Evidence] = field(default_factory=dict)
 

@@ -33,6 +33,8 @@ class Evidence(NamedTuple):
         graph_per_piece: The same for a piece.
         chars: Length in hundreds of characters.
         penalty: What rules hold against it, see `sumfit.truth.Support.penalty`.
+        point: Share of its words that is of the text's point, see `sumfit.rerank.points`; 0 for a
+            text of few sentences.
     """
 
     verdict: float
@@ -43,6 +45,7 @@ class Evidence(NamedTuple):
     graph_per_piece: float
     chars: float
     penalty: float
+    point: float
 
     @classmethod
     def of(
@@ -55,6 +58,7 @@ class Evidence(NamedTuple):
         n_pieces: int,
         n_chars: int,
         penalty: float = 0.0,
+        point: float = 0.0,
     ) -> Evidence:
         """Put the parts together.
 
@@ -66,13 +70,16 @@ class Evidence(NamedTuple):
             n_pieces: Pieces of the line, its end not counted.
             n_chars: Characters of the line.
             penalty: What rules hold against it.
+            point: Share of its words that is of the text's point.
 
         Returns:
             The evidence.
         """
         logp, graph = max(logp, _LEAST_LOGP), max(graph, _LEAST_LOGP)
         size = n_pieces + 1
-        return cls(verdict, logp, logp / size, least, graph, graph / size, n_chars / 100.0, penalty)
+        means = logp / size, graph / size
+        chars = n_chars / 100.0
+        return cls(verdict, logp, means[0], least, graph, means[1], chars, penalty, point)
 
 
 def confidence(evidence: Evidence, weights: Mapping[str, float]) -> float:

@@ -41,6 +41,7 @@ class ChoiceWeights:
         graph: Weight of the graph's own log-probability.
         verdict: Nats for each logit of the scorer's verdict, where it has one.
         length: Nats for each character, so that a short text does not win by being short.
+        point: Nats for all of a candidate being of the text's point, where that can be told.
         support: Weight of the penalty for what the source does not say.
         label: What a label at the beginning costs that the source does not have ("net: ...").
         heading: What it costs to be no more than the heading of the source ("Storm warning").
@@ -53,6 +54,7 @@ class ChoiceWeights:
     graph: float = 0.3
     verdict: float = 4.0
     length: float = 0.2
+    point: float = 8.0
     support: float = 1.5
     label: float = 4.0
     heading: float = 4.0
@@ -60,7 +62,7 @@ class ChoiceWeights:
     no_order: float = 3.0
     order: float = 2.0
 
-    def sum(self, logp: float, graph: float, n_chars: int, verdict: float) -> float:
+    def sum(self, logp: float, graph: float, n_chars: int, verdict: float, point: float) -> float:
         """Add up what is known of a candidate without its words (Eq. A19).
 
         Args:
@@ -68,11 +70,13 @@ class ChoiceWeights:
             graph: Nats of the graph.
             n_chars: Characters of the candidate.
             verdict: Logit of the scorer's verdict; 0 for none.
+            point: Share of it that is of the text's point; 0 where that cannot be told.
 
         Returns:
             Nats; the penalty for what the source does not support is not among them.
         """
-        return logp + self.graph * graph + self.length * n_chars + self.verdict * verdict
+        total = logp + self.graph * graph + self.length * n_chars
+        return total + self.verdict * verdict + self.point * point
 
 
 class ScorerChooser(Chooser):
@@ -180,6 +184,7 @@ class ScorerChooser(Chooser):
         parts = zip(new, read.logp.tolist(), read.least.tolist(), verdicts, strict=True)
         for one, own, least, verdict in parts:
             string = text.tokenizer.decode(one.words)
+            point = text.points.share(string) if text.points is not None else 0.0
             if has_verdict:
                 text.evidence[one.words] = Evidence.of(
                     verdict=verdict,
@@ -188,8 +193,9 @@ class ScorerChooser(Chooser):
                     graph=one.log_prob,
                     n_pieces=len(one.words),
                     n_chars=len(string),
+                    point=point,
                 )
-            total = weights.sum(own, one.log_prob, len(string), verdict)
+            total = weights.sum(own, one.log_prob, len(string), verdict, point)
             total -= 0.0 if text.surface.has_labels(string) else weights.label
             total -= weights.torn * text.joints.n_torn(string)
             if text.style == "commit":

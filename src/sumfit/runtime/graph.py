@@ -71,9 +71,6 @@ class Backend(Protocol):
     def predictions(self, requests: list[GraphRequest]) -> list[Prediction]:
         """Predict one graph per request, with what the scorer needs, in order."""
 
-    def memories(self, sources: list[tuple[int, ...]]) -> list[npt.NDArray[np.float32]]:
-        """Encode sources, ``(T, D)`` each, in order; needs no graph."""
-
 
 def fold(
     *,

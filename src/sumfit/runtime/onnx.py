@@ -23,7 +23,6 @@ _INPUTS = ("source_ids", "vertex_mask")
 _OUTPUTS = ("top_ids", "cand_logp", "other_logp", "link_logp")
 _PINNED = "pinned_ids"  # an output that graphs without pinned words lack
 _MEMORY, _ROWS, _ROW_IDS = "memory", "rows", "row_ids"  # of graphs with a scorer
-_FEWEST_VERTICES = 3  # that a graph has
 
 
 class OnnxBackend:
@@ -132,38 +131,13 @@ class OnnxBackend:
         )
         return Prediction(dag, found[_MEMORY][0] if self._scorer is not None else None)
 
-    def memories(self, sources: list[tuple[int, ...]]) -> list[npt.NDArray[np.float32]]:
-        """Encode sources, in order.
-
-        The network is one graph, so the least of its vertices are predicted too.
-
-        Args:
-            sources: Vocabulary ids of each, at least one.
-
-        Returns:
-            ``(T, D)`` of each.
-        """
-        return [self._memory(ids) for ids in sources]
-
-    def _memory(self, ids: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        (memory,) = self._session.run(
-            [_MEMORY],
-            {
-                "source_ids": np.asarray([ids], dtype=np.int64),
-                "vertex_mask": np.ones((1, _FEWEST_VERTICES), dtype=bool),
-                _ROW_IDS: np.zeros(0, dtype=np.int64),
-            },
-        )
-        result: npt.NDArray[np.float32] = memory[0]
-        return result
-
     def _all_rows(self) -> npt.NDArray[np.float32]:
         """The ``(V, D)`` word embeddings, which the network's file holds already."""
         (rows,) = self._session.run(
             [_ROWS],
             {
                 "source_ids": np.ones((1, 1), dtype=np.int64),
-                "vertex_mask": np.ones((1, _FEWEST_VERTICES), dtype=bool),
+                "vertex_mask": np.ones((1, 3), dtype=bool),
                 _ROW_IDS: np.arange(self._vocab_size, dtype=np.int64),
             },
         )

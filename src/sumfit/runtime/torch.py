@@ -153,29 +153,6 @@ class TorchBackend:
                     result[place] = Prediction(dag, own)
         return [result[place] for place in range(len(requests))]
 
-    def memories(self, sources: list[tuple[int, ...]]) -> list[npt.NDArray[np.float32]]:
-        """Encode sources, in order.
-
-        Args:
-            sources: Vocabulary ids of each, at least one.
-
-        Returns:
-            ``(T, D)`` of each.
-        """
-        found: dict[int, npt.NDArray[np.float32]] = {}
-        order = sorted(range(len(sources)), key=lambda place: len(sources[place]))
-        dtype = _DTYPES[self._precision]
-        with self._lock, torch.inference_mode():
-            for begin in range(0, len(order), self._batch_size):
-                places = order[begin : begin + self._batch_size]
-                ids = torch.from_numpy(_padded([sources[place] for place in places]))
-                with torch.autocast(self._device.type, dtype, enabled=dtype != torch.float32):
-                    memory, _ = self._network.encode(ids.to(self._device))
-                rows = memory.float().cpu().numpy()
-                for row, place in enumerate(places):
-                    found[place] = rows[row, : len(sources[place])]
-        return [found[place] for place in range(len(sources))]
-
     def _all_rows(self) -> npt.NDArray[np.float32]:
         weight = self._network.embedding.weight.detach()
         rows: npt.NDArray[np.float32] = weight.float().cpu().numpy()
@@ -284,7 +261,12 @@ class TorchBackend:
         self, requests: list[GraphRequest]
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Word scores ``(B, S, V)`` before the softmax, links, graph sizes, encoded source."""
-        ids = torch.from_numpy(_padded([item.source_ids for item in requests]))
+        lengths = np.array([len(item.source_ids) for item in requests])
+        padded = np.zeros((len(requests), lengths.max()), dtype=np.int64)
+        padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.fromiter(
+            itertools.chain.from_iterable(item.source_ids for item in requests), dtype=np.int64
+        )
+        ids = torch.from_numpy(padded)
         sizes = torch.tensor([item.n_vertices for item in requests])
         mask = vertex_mask(sizes, int(sizes.max()))
         parts = [ids, sizes, mask]
@@ -297,16 +279,6 @@ class TorchBackend:
             hidden = self._network.decode(vertex_ids(mask), mask, memory, source_mask)
             links = self._network.link_logp(hidden, mask)
             return F.linear(hidden, self._words), links, sizes, memory
-
-
-def _padded(sources: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
-    """Sources as one array, 0 behind the shorter ones."""
-    lengths = np.array([len(ids) for ids in sources])
-    padded = np.zeros((len(sources), lengths.max()), dtype=np.int64)
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.fromiter(
-        itertools.chain.from_iterable(sources), dtype=np.int64
-    )
-    return padded
 
 
 def _power(n: int) -> int:

@@ -1,22 +1,21 @@
-"""Of a short text the sentence that says most is read first.
+"""A short text in sentences, one of which may be read before the others.
 
 Owns `Parts`, and what of a short text is not read: section labels that fit any text, a title
 said again. A small model makes its summary of where a text begins, which in a chat, a mail or
-minutes is a greeting, a question or how it came about. Which sentence says most is the matter of
-`sumfit.text.salience`, the fields of a ticket that of `sumfit.text.tickets`, long texts that of
-`sumfit.text.passages`.
+minutes is a greeting, a question or how it came about. A sentence that a label names as the point
+is read first; which one else says most is the matter of `sumfit.text.salience`, the fields of a
+ticket that of `sumfit.text.tickets`, long texts that of `sumfit.text.passages`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sumfit.text.passages import Passages, TextForm, sentences_of
 from sumfit.text.tickets import without_fields
 
-__all__ = ["CLEARER", "Parts", "parted", "parts_of"]
+__all__ = ["Parts", "parted", "parts_of"]
 
 _VERSION = re.compile(
     r"(?:version |release |(?-i:[A-Z])[\w-]{1,20} )?\[?v?\d+(?:\.\d+)+\]?"
@@ -51,8 +50,6 @@ _STEM = 5  # letters that tell a word
 _LONGEST_HEADING = 8  # words
 _MOST_SENTENCES = 40
 _FEWEST_RANKED = 3
-CLEARER = 0.0
-"""Nats by which a sentence is likelier to hold the point than the first one, to be read first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +76,6 @@ class Parts:
     def is_open(self) -> bool:
         """Whether it is left to the model which sentence says most."""
         return self.named is None and len(self.sentences) >= _FEWEST_RANKED
-
-    def first(self, scores: Sequence[float]) -> int:
-        """Choose the sentence to read first.
-
-        Args:
-            scores: How likely each holds the point, nats (`sumfit.text.salience`).
-
-        Returns:
-            The place of the likeliest, if that is plain; else the first.
-        """
-        best = max(range(len(scores)), key=scores.__getitem__)
-        return best if scores[best] - scores[0] > CLEARER else 0
 
     def read(self, best: int) -> Passages | None:
         """Put a sentence before the others; without its label, if one names it as the point.

@@ -19,10 +19,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sumfit.errors import ModelFormatError
+from sumfit.text.normalise import normalize
 from sumfit.text.passages import TextForm
+from sumfit.text.tokenizer import Tokenizer
 from sumfit.unpacking import read_arrays
 
-__all__ = ["N_FEATURES", "SALIENCE_FILE", "Salience", "sentence_features", "sentence_inputs"]
+__all__ = [
+    "N_FEATURES",
+    "SALIENCE_FILE",
+    "Salience",
+    "sentence_features",
+    "sentence_inputs",
+    "sentence_spans",
+]
 
 SALIENCE_FILE = "salience.npz"
 """Where in its directory a model has the layers that score sentences."""
@@ -127,6 +136,29 @@ class Salience:
         hidden = np.maximum(inputs @ self.inner + self.inner_bias, 0.0)
         result: FloatArray = hidden @ self.outer
         return result
+
+
+def sentence_spans(
+    sentences: Sequence[str], tokenizer: Tokenizer, ids: Sequence[int], n_before: int
+) -> list[Span] | None:
+    """Find the sentences of a text in what the encoder reads.
+
+    Args:
+        sentences: The sentences, in order.
+        tokenizer: The model's tokenizer.
+        ids: Vocabulary ids of the text, from its beginning.
+        n_before: Ids that the encoder reads before those of the text.
+
+    Returns:
+        Begin and end of each; ``None`` where the text is encoded in another way.
+    """
+    found: list[int] = []
+    spans: list[Span] = []
+    for sentence in sentences:
+        begin = len(found)
+        found += tokenizer.encode(" " * (begin > 0) + normalize(sentence))
+        spans.append((n_before + begin, n_before + len(found)))
+    return spans if found[: len(ids)] == list(ids) else None
 
 
 def sentence_inputs(
