@@ -33,12 +33,11 @@ BURIED = [
         "Ina: hi all.\nTom: anyone there?\nIna: the meeting moves to Friday at 10.\nTom: ok",
         "The meeting moves to Friday at 10.",
     ),
-    (
-        "Sleep is short in cities. Little is known of its causes. We show that light at night "
-        "delays sleep by 40 minutes in 2,000 adults. More work is needed.",
-        "We show that light at night delays sleep",
-    ),
 ]
+ABSTRACT = (
+    "Sleep is short in cities. Little is known of its causes. We show that light at night delays "
+    "sleep by 40 minutes in 2,000 adults. We propose a method that predicts it from maps."
+)
 HELD = "The club will buy"
 DOUBTFUL = BURIED[0][0]
 PLAIN = [
@@ -79,6 +78,18 @@ def test_what_begins_with_its_point_is_read_once(default: Summarizer, text: str)
     assert points_of(default, text)[1] == 0
     inspected = default.inspect(text, max_chars=50)
     assert inspected.n_source == len(default.tokenizer.encode(text))
+
+
+def test_an_abstract_is_read_once_though_its_point_comes_late(default: Summarizer) -> None:
+    engine, options = default._engine, Options()
+    [request] = engine.preparer.requests(Job(ABSTRACT, [{"max_chars": 60}]), options)
+    [(request, line)] = engine._read([request], options)
+    assert request.predicted is not None
+    points = request.predicted.read.points
+    assert points is not None
+    assert points.is_kept
+    assert points.best > 0
+    assert engine._second(request, line) is None
 
 
 @pytest.mark.parametrize(

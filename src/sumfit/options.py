@@ -292,8 +292,8 @@ class SummaryOptions:
         _INPUT,
         choices=("select", "lead"),
         details='Of a source that is longer than the model\'s window: ``"select"`` for the '
-        "sentences that say most, see `sumfit.text.passages`, and of a short text first the "
-        "sentence that says most, where that is plain, see `sumfit.text.points`; "
+        "sentences that say most, see `sumfit.text.passages`; a short text whose line is doubtful "
+        "is read once more with the sentence first that says most, see `sumfit.text.salience`; "
         '``"lead"`` for the beginning, as of text in the '
         "Gigaword form.",
     )

@@ -17,7 +17,7 @@ EVIDENCE = Evidence.of(
 
 
 def test_evidence_counts_the_end_as_a_piece() -> None:
-    assert EVIDENCE == Evidence(0.5, -12.0, -1.0, -4.0, -6.0, -0.5, 0.48, 2.0)
+    assert EVIDENCE == Evidence(0.5, -12.0, -1.0, -4.0, -6.0, -0.5, 0.48, 2.0, 0.0)
 
 
 def test_what_is_next_to_impossible_says_no_more() -> None:

@@ -6,13 +6,21 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sumfit.errors import ModelFormatError
-from sumfit.text.salience import N_FEATURES, Salience, sentence_features, sentence_inputs
+from sumfit.text import Tokenizer
+from sumfit.text.salience import (
+    N_FEATURES,
+    Salience,
+    sentence_features,
+    sentence_inputs,
+    sentence_spans,
+)
 
 ROOT = Path(__file__).parents[2]
 WIDTH, HIDDEN = 6, 4
@@ -22,7 +30,7 @@ SENTENCES = ["The lift is broken.", "Why?", "A new lift comes on 4 May!"]
 
 def random_salience(seed: int = 0) -> Salience:
     draw = np.random.default_rng(seed)
-    shapes = [(N_FEATURES + WIDTH, HIDDEN), (HIDDEN,), (HIDDEN,)]
+    shapes = [(N_FEATURES + WIDTH, HIDDEN), (HIDDEN,), (HIDDEN,), (WIDTH + 1,)]
     return Salience(*(draw.normal(size=shape).astype(np.float32) for shape in shapes))
 
 
@@ -67,6 +75,28 @@ def test_states_are_normalised() -> None:
     np.testing.assert_allclose(states.var(axis=1), 1.0, atol=1e-3)
 
 
+def test_the_kind_of_a_text_is_told_from_its_mean_state() -> None:
+    salience = random_salience()
+    memory = np.random.default_rng(3).normal(size=(5, WIDTH)).astype(np.float32)
+    mean = memory.mean(axis=0)
+    states = (mean - mean.mean()) / mean.std()
+    logit = float(states @ salience.kind[:-1] + salience.kind[-1])
+    assert salience.knows_kind(memory) == (logit > 0)
+    other = replace(salience, kind=-salience.kind)
+    assert other.knows_kind(memory) != salience.knows_kind(memory)
+
+
+def test_spans_are_those_of_the_sentences(tiny_tokenizer: Tokenizer) -> None:
+    ids = tiny_tokenizer.encode(" ".join(SENTENCES))
+    spans = sentence_spans(SENTENCES, tiny_tokenizer, ids, 2)
+    assert spans is not None
+    assert spans[0][0] == 2
+    assert [begin for begin, _ in spans[1:]] == [end for _, end in spans[:-1]]
+    assert spans[-1][1] == len(ids) + 2
+    assert sentence_spans(SENTENCES, tiny_tokenizer, ids[:3], 0) is not None
+    assert sentence_spans(SENTENCES, tiny_tokenizer, ids[1:], 0) is None
+
+
 def test_what_is_saved_is_read_again(tmp_path: Path) -> None:
     salience, file = random_salience(), tmp_path / "salience.npz"
     salience.save(file)
@@ -106,7 +136,10 @@ def test_layers_are_fitted_to_sentences_that_were_named(tmp_path: Path) -> None:
         point = f"We decided to paint the {what} red."
         said = ["It rained all day.", "Tea was served.", "Jo was late.", point]
         said = said[number % 4 :] + said[: number % 4]
-        rows.append({"text": " ".join(said), "points": [point]})
+        rows.append({"text": " ".join(said), "points": [point], "kind": False})
+        rows.append(
+            {"text": f"Rename {what}() to {what}_of(). It was wrong. See {what}.c.", "kind": 1}
+        )
     file = tmp_path / "texts.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     script = ROOT / "scripts" / "make_salience.py"
@@ -116,6 +149,7 @@ def test_layers_are_fitted_to_sentences_that_were_named(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    chosen, first = (float(word.rstrip(",")) for word in done.stdout.split()[-3::2])
+    kind, chosen, first = (float(word.rstrip(",")) for word in done.stdout.split()[-5::2])
+    assert kind > 0.9
     assert chosen > 0.9 > first
     assert (model / "salience.npz").read_bytes() != before

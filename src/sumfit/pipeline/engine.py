@@ -47,7 +47,6 @@ __all__ = ["Engine"]
 
 _MOST_SCORED = SCORER_POSITIONS - 1  # pieces
 _SURE = 0.6  # confidence at which one reading will do
-_CLEARLY = 0.1  # confidence by which a second reading has to be better
 
 
 class Engine:
@@ -132,7 +131,7 @@ class Engine:
         seconds = {
             name: spent + other.timings.get(name, 0.0) for name, spent in summary.timings.items()
         }
-        is_better = (other.confidence or 0.0) - (summary.confidence or 0.0) > _CLEARLY
+        is_better = (other.confidence or 0.0) > (summary.confidence or 0.0)
         if other.error is not None or not is_better:
             return request, replace(summary, timings=seconds)
         return again, replace(other, timings=seconds)
@@ -143,7 +142,9 @@ class Engine:
         if predicted is None or summary.confidence is None or summary.confidence >= _SURE:
             return None
         points, source = predicted.read.points, text.source
-        if points is None or source is None or not points.best or deadline.is_spent:
+        if points is None or source is None or deadline.is_spent:
+            return None
+        if points.is_kept or not points.best:
             return None
         source = with_first(source, points.best, self.model.tokenizer, self.model.most_read)
         again = replace(request, graph=None, predicted=None, candidates=[], seconds={})

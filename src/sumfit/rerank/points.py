@@ -26,10 +26,12 @@ class Points:
     Attributes:
         chances: ``(S,)``, which sum to 1.
         stems: Stems of the content words of each.
+        is_kept: The text is of a kind that is read in its own order alone.
     """
 
     chances: npt.NDArray[np.float32]
     stems: Sequence[frozenset[str]]
+    is_kept: bool = False
 
     @classmethod
     def of(
@@ -59,7 +61,8 @@ class Points:
         if spans is None:
             return None
         scores = salience.scores(memory, spans, parts.sentences, parts.form)
-        return cls(np.exp(scores), [content_stems(one) for one in parts.sentences])
+        stems = [content_stems(one) for one in parts.sentences]
+        return cls(np.exp(scores), stems, salience.knows_kind(memory[n_before:]))
 
     @property
     def best(self) -> int:

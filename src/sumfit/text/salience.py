@@ -28,6 +28,7 @@ __all__ = [
     "N_FEATURES",
     "SALIENCE_FILE",
     "Salience",
+    "mean_state",
     "sentence_features",
     "sentence_inputs",
     "sentence_spans",
@@ -42,7 +43,7 @@ N_FEATURES = 16
 FloatArray = npt.NDArray[np.float32]
 Span = tuple[int, int]
 
-_ARRAYS = ("inner", "bias", "outer")
+_ARRAYS = ("inner", "bias", "outer", "kind")
 _SHORT = 4  # words
 _LONG = 40  # words
 _TINY = 1e-5
@@ -56,11 +57,13 @@ class Salience:
         inner: ``(16 + D, H)`` weights from a sentence's numbers and its encoding.
         inner_bias: ``(H,)``.
         outer: ``(H,)`` weights of the score.
+        kind: ``(D + 1,)`` weights, and the bias, of what tells a commit message or an abstract.
     """
 
     inner: FloatArray
     inner_bias: FloatArray
     outer: FloatArray
+    kind: FloatArray
 
     @classmethod
     def load(cls, file: str | os.PathLike[str], width: int, most: int) -> Salience:
@@ -83,7 +86,7 @@ class Salience:
             raise ModelFormatError(f"{file} is damaged ({error}); copy the model again") from error
         parts = [packed[name].astype(np.float32) for name in _ARRAYS]
         hidden = parts[1].shape[0] if parts[1].ndim == 1 else 0
-        expected = [(N_FEATURES + width, hidden), (hidden,), (hidden,)]
+        expected = [(N_FEATURES + width, hidden), (hidden,), (hidden,), (width + 1,)]
         found = [part.shape for part in parts]
         if found != expected or not all(np.isfinite(part).all() for part in parts):
             raise ModelFormatError(
@@ -98,7 +101,7 @@ class Salience:
         Args:
             file: Where to.
         """
-        parts = zip(_ARRAYS, (self.inner, self.inner_bias, self.outer), strict=True)
+        parts = zip(_ARRAYS, (self.inner, self.inner_bias, self.outer, self.kind), strict=True)
         halves: dict[str, Any] = {name: part.astype(np.float16) for name, part in parts}
         with Path(file).open("wb") as stream:
             np.savez_compressed(stream, **halves)
@@ -123,6 +126,20 @@ class Salience:
         scores -= scores.max()
         result: FloatArray = scores - np.log(np.exp(scores).sum())
         return result
+
+    def knows_kind(self, memory: FloatArray) -> bool:
+        """Tell whether a text is a commit message or an abstract.
+
+        The model has learned from so many of these, whose titles are seldom of one sentence, that
+        it reads them best as they are.
+
+        Args:
+            memory: ``(T, D)``, the text as the encoder reads it.
+
+        Returns:
+            The verdict.
+        """
+        return bool(mean_state(memory) @ self.kind[:-1] + self.kind[-1] > 0.0)
 
     def logits(self, inputs: FloatArray) -> FloatArray:
         """Apply both layers.
@@ -180,10 +197,23 @@ def sentence_inputs(
     means = np.zeros((len(spans), width), dtype=np.float32)
     for place, (begin, end) in enumerate(spans):
         if begin < min(end, len(memory)):
-            means[place] = memory[begin:end].mean(axis=0)
-    means -= means.mean(axis=1, keepdims=True)
-    means /= np.sqrt(means.var(axis=1, keepdims=True) + _TINY)
+            means[place] = mean_state(memory[begin:end])
     return np.concatenate([sentence_features(sentences, form), means], axis=1)
+
+
+def mean_state(memory: FloatArray) -> FloatArray:
+    """Average states, and normalise that to mean 0 and variance 1.
+
+    Args:
+        memory: ``(T, D)``, at least one state.
+
+    Returns:
+        ``(D,)``.
+    """
+    mean = memory.mean(axis=0)
+    mean -= mean.mean()
+    result: FloatArray = mean / np.sqrt(mean.var() + _TINY)
+    return result
 
 
 def sentence_features(sentences: Sequence[str], form: TextForm = "article") -> FloatArray:
