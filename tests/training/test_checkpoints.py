@@ -7,6 +7,7 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -285,6 +286,9 @@ def test_an_exported_model_pins_its_longest_pieces(tmp_path, model, tokenizer, n
 def test_an_export_can_average_several_checkpoints(tmp_path, model, tokenizer):
     save(tmp_path / "a", model, tokenizer)
     (tmp_path / "a" / "reranker").mkdir()
+    fitted = ("salience.npz", "trees.npz")
+    for name in fitted:
+        np.savez(tmp_path / "a" / name, any=np.zeros(1))
     for name in ("b", "c"):
         with torch.no_grad():
             for weights in model.parameters():
@@ -303,8 +307,11 @@ def test_an_export_can_average_several_checkpoints(tmp_path, model, tokenizer):
     for name, value in parts[0].items():
         mean = (value + parts[1][name] + parts[2][name]) / 3
         torch.testing.assert_close(kept[name].float(), mean, rtol=2e-3, atol=2e-3)
-    assert not (target / "reranker").exists()  # it learned from lists of other weights
-    assert (export_model(folders[0], tmp_path / "n", precisions=["fp32"]) / "reranker").is_dir()
+    again = export_model(folders[0], tmp_path / "n", precisions=["fp32"])
+    assert (again / "reranker").is_dir()
+    assert all((again / name).is_file() for name in fitted)
+    for name in ("reranker", *fitted):  # they learned from lists of other weights
+        assert not (target / name).exists()
 
 
 def test_checkpoints_that_cannot_be_averaged_are_refused(tmp_path, model, tokenizer):

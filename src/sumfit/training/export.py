@@ -25,8 +25,10 @@ from sumfit.models.export import export_onnx
 from sumfit.models.export_scorer import export_scorer
 from sumfit.models.manifest import write_manifest
 from sumfit.options import WORDS_PER_VERTEX
+from sumfit.rerank.trees import TREES_FILE
 from sumfit.runtime import LEXICON, RERANKER
 from sumfit.text import Tokenizer
+from sumfit.text.salience import SALIENCE_FILE
 from sumfit.training.checkpoints import write_atomically
 from sumfit.training.pieces import averaged_weights, require_directory
 
@@ -67,8 +69,8 @@ def export_model(
 ) -> Path:
     """Write a model directory from the averaged weights of a checkpoint.
 
-    What is exported again, such as the embedded model, takes its reranker along, unless its
-    weights change.
+    What is exported again, such as the embedded model, takes along its reranker and what else was
+    fitted to it, unless its weights change.
 
     Args:
         checkpoint: A checkpoint folder, ``best``, or pieces joined again.
@@ -217,7 +219,7 @@ def _lexicon_file(checkpoint: Path, output: Path, lexicon: str | Path | None) ->
 def _take_along(
     checkpoint: Path, output: Path, part: Path, lexicon: Path | None, *, is_same: bool
 ) -> None:
-    """Copy what lies beside the weights: tokenizer, lexicon, reranker and model card."""
+    """Copy what lies beside the weights: tokenizer, lexicon, what was fitted to them, the card."""
     shutil.copyfile(checkpoint / "tokenizer.json", part / "tokenizer.json")
     if lexicon is not None and lexicon.suffix == Path(LEXICON).suffix:
         shutil.copyfile(lexicon, part / LEXICON)
@@ -225,6 +227,9 @@ def _take_along(
         Lexicon.load(lexicon).save(part / LEXICON)
     if is_same and (checkpoint / RERANKER).is_dir():  # it learned from lists of these weights
         shutil.copytree(checkpoint / RERANKER, part / RERANKER)
+    for name in (SALIENCE_FILE, TREES_FILE):
+        if is_same and (checkpoint / name).is_file():
+            shutil.copyfile(checkpoint / name, part / name)
     if (output / "README.md").is_file():
         shutil.copyfile(output / "README.md", part / "README.md")
 
