@@ -58,7 +58,7 @@ class Candidate:
             `sumfit.rerank.graph`; NaN where no reranker asked for it.
         is_extra: It was listed only because so many were asked for, and a reranker leaves it
             behind all others, so that the first summary is the same however many are wanted.
-        choice_score: What the scorer chose by, nats (Eq. A21); ``None`` where it did not choose.
+        choice_score: What the scorer chose by, nats; ``None`` where it did not choose.
         confidence: Chance that a strict reader would print it; ``None`` where it is not known.
     """
 

@@ -26,8 +26,6 @@ __all__ = ["AUTO", "RERANKERS", "Row", "get_reranker"]
 AUTO = "auto"
 """The model's own way to choose, the default."""
 
-_MOST_TREES = 1 << 24  # bytes unpacked
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -46,17 +44,12 @@ class Row:
 # Each is imported when it is asked for: names are listed where no model is.
 def _scorer(model: ModelDirectory, scorer: Scorer | None) -> Chooser | None:
     from sumfit.rerank.confidence import check_weights
-    from sumfit.rerank.lines import N_COLUMNS
     from sumfit.rerank.scorer import ScorerChooser
-    from sumfit.rerank.trees import TREES_FILE, Trees
 
     if scorer is None:
         return None
     check_weights(model.config.confidence, model.path / "config.json")
-    file, trees = model.files.path(TREES_FILE), None
-    if file.exists():
-        trees = Trees.load(file, N_COLUMNS, model.files.unpacked(TREES_FILE, _MOST_TREES))
-    return ScorerChooser(scorer, confidence=model.config.confidence, trees=trees)
+    return ScorerChooser(scorer, confidence=model.config.confidence)
 
 
 def _mbr(model: ModelDirectory, scorer: Scorer | None) -> Chooser:

@@ -15,8 +15,6 @@ from sumfit.deadline import Deadline
 from sumfit.hypothesis import Candidate, Hypothesis
 from sumfit.rerank.chooser import Chooser, ListPlan, Ranked, TextRead
 from sumfit.rerank.confidence import Evidence, confidence
-from sumfit.rerank.lines import SourceWords, columns_of
-from sumfit.rerank.trees import Trees
 from sumfit.runtime.scorer import Scorer
 from sumfit.text.orders import order_of
 from sumfit.truth import rank_by_support
@@ -29,7 +27,6 @@ _AFTER_BEST = 64  # expansions that the list may cost once the best is certain
 _SHORTER = {0.75: 6, 0.5: 4}  # of these parts of the limit, so many more
 _DOUBTFUL = 0.4  # chance of the first one below which shorter ones are listed
 _WIDE = 100  # characters from which on a first one says that the slot is to be filled
-_BEYOND = 3.0  # nats below the highest score at which the trees have to be surer, nat for nat
 _AT_ONCE = 32  # candidates that are read between two looks at the clock
 
 
@@ -91,7 +88,6 @@ class ScorerChooser(Chooser):
         weights: ChoiceWeights | None = None,
         *,
         confidence: Mapping[str, float] | None = None,
-        trees: Trees | None = None,
     ) -> None:
         """Store the scorer.
 
@@ -100,13 +96,10 @@ class ScorerChooser(Chooser):
             weights: What a candidate's parts weigh.
             confidence: What makes the chance that a reader would print a candidate, see
                 `sumfit.rerank.confidence`; nothing where that is not told.
-            trees: Choose among the texts whose scores are the highest; nothing where the highest
-                score alone does.
         """
         self._scorer = scorer
         self._confidence = dict(confidence or {}) if scorer.has_verdict else {}
         self._weights = weights or ChoiceWeights()
-        self._trees = trees if scorer.has_verdict else None
 
     @property
     def name(self) -> str:
@@ -134,7 +127,7 @@ class ScorerChooser(Chooser):
             if deadline.is_over:
                 deadline.stop()
                 break
-            self.note(text, new[begin : begin + _AT_ONCE])
+            self._score(text, new[begin : begin + _AT_ONCE])
         totals = [text.noted.get(one.words, -math.inf) for one in found]
         order = sorted(range(len(found)), key=lambda place: -totals[place])
         known = text.evidence.get(found[order[0]].words) if order else None
@@ -158,7 +151,7 @@ class ScorerChooser(Chooser):
             none of those that were listed only because the caller asked for many.
         """
         scores: dict[int, float] = {}
-        known: dict[int, Evidence] = {}
+        chances: dict[int, float] = {}
         for begin in range(0, len(candidates), _AT_ONCE):
             if deadline.is_over:
                 deadline.stop()
@@ -172,43 +165,17 @@ class ScorerChooser(Chooser):
             for place, penalty in zip(places, rank_by_support(text.source, texts), strict=True):
                 words = candidates[place].hypothesis.words
                 scores[place] = text.noted[words] - self._weights.support * penalty
-                if words in text.evidence:
-                    known[place] = text.evidence[words]._replace(penalty=penalty)
+                if self._confidence:
+                    evidence = text.evidence[words]._replace(penalty=penalty)
+                    chances[place] = confidence(evidence, self._confidence)
         if not scores:
             return Ranked(range(len(candidates)))
-        own = min(scores, key=lambda place: (candidates[place].is_extra, -scores[place]))
-        if self._trees is None:
-            chances = {
-                place: confidence(evidence, self._confidence)
-                for place, evidence in known.items()
-                if self._confidence
-            }
-        else:
-            chances = _chances(self._trees, text.source, candidates, own, scores, known)
-            least = scores[own] - _BEYOND
-            scores = {
-                place: _logit(chance)
-                + min(0.0, scores[place] - least)
-                - self._out_of_style(text, candidates[place].text)
-                for place, chance in chances.items()
-            }
         first = min(scores, key=lambda place: (candidates[place].is_extra, -scores[place]))
         rest = sorted(scores.keys() - {first}, key=lambda place: (-scores[place], place))
         unread = [place for place in range(len(candidates)) if place not in scores]
         return Ranked([first, *rest, *unread], choice_scores=scores, confidences=chances)
 
-    def _out_of_style(self, text: TextRead, line: str) -> float:
-        """What it costs a line that trees, which know no style, would take for another style."""
-        is_out = text.style == "commit" and not _orders(line, text)
-        return self._weights.no_order if is_out else 0.0
-
-    def note(self, text: TextRead, new: Sequence[Hypothesis]) -> None:
-        """Read hypotheses, and note the score and the evidence of each in the text.
-
-        Args:
-            text: The text.
-            new: Hypotheses of its graph that were not read yet.
-        """
+    def _score(self, text: TextRead, new: Sequence[Hypothesis]) -> None:
         assert text.memory is not None
         read = self._scorer.read(text.memory, [one.words for one in new], text.word_ids)
         has_verdict = read.verdict is not None
@@ -237,30 +204,6 @@ class ScorerChooser(Chooser):
                 total -= weights.heading * text.joints.is_label(string)
                 total -= weights.order * _orders_anew(string, text)
             text.noted[one.words] = total
-
-
-def _chances(
-    trees: Trees,
-    source: str,
-    candidates: Sequence[Candidate],
-    best: int,
-    scores: Mapping[int, float],
-    known: Mapping[int, Evidence],
-) -> dict[int, float]:
-    """What trees say of candidates, by place, the one with the highest score among them."""
-    places = sorted(scores)
-    columns = columns_of(
-        SourceWords(source),
-        [candidates[place].text for place in places],
-        [scores[place] for place in places],
-        [known[place] for place in places],
-        places.index(best),
-    )
-    return dict(zip(places, trees.chances(columns).tolist(), strict=True))
-
-
-def _logit(chance: float) -> float:
-    return math.log(chance) - math.log1p(-chance) if 0.0 < chance < 1.0 else (chance - 0.5) * 80.0
 
 
 def _orders(subject: str, text: TextRead) -> bool:

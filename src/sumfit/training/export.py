@@ -25,7 +25,6 @@ from sumfit.models.export import export_onnx
 from sumfit.models.export_scorer import export_scorer
 from sumfit.models.manifest import write_manifest
 from sumfit.options import WORDS_PER_VERTEX
-from sumfit.rerank.trees import TREES_FILE
 from sumfit.runtime import LEXICON, RERANKER
 from sumfit.text import Tokenizer
 from sumfit.text.salience import SALIENCE_FILE
@@ -227,9 +226,8 @@ def _take_along(
         Lexicon.load(lexicon).save(part / LEXICON)
     if is_same and (checkpoint / RERANKER).is_dir():  # it learned from lists of these weights
         shutil.copytree(checkpoint / RERANKER, part / RERANKER)
-    for name in (SALIENCE_FILE, TREES_FILE):
-        if is_same and (checkpoint / name).is_file():
-            shutil.copyfile(checkpoint / name, part / name)
+    if is_same and (checkpoint / SALIENCE_FILE).is_file():  # it is fitted to their states
+        shutil.copyfile(checkpoint / SALIENCE_FILE, part / SALIENCE_FILE)
     if (output / "README.md").is_file():
         shutil.copyfile(output / "README.md", part / "README.md")
 
