@@ -116,8 +116,8 @@ class Engine:
             Iterator over each request with its summary, in order; of two readings the one that was
             taken.
         """
-        for request, summary in self._read(requests, options):
-            yield self._read_again(request, summary, options)
+        read = self._read(requests, options)
+        return (self._read_again(request, summary, options) for request, summary in read)
 
     def _read_again(
         self, request: Request, summary: Summary, options: Options
