@@ -162,11 +162,10 @@ def share_right(salience: Salience, texts: Sequence[Read]) -> float:
 
 def share_told(salience: Salience, texts: Sequence[Read]) -> float:
     """How often the kind of a text is told, of both kinds alike."""
-    weights = salience.kind
     right: dict[int, list[bool]] = {0: [], 1: []}
     for one in texts:
         if one.kind >= 0:
-            right[one.kind].append((one.mean @ weights[:-1] + weights[-1] > 0) == one.kind)
+            right[one.kind].append(salience.knows_kind(one.mean) == one.kind)
     return float(np.mean([np.mean(own) for own in right.values()]))
 
 

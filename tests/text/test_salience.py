@@ -17,6 +17,7 @@ from sumfit.text import Tokenizer
 from sumfit.text.salience import (
     N_FEATURES,
     Salience,
+    mean_state,
     sentence_features,
     sentence_inputs,
     sentence_spans,
@@ -81,9 +82,9 @@ def test_the_kind_of_a_text_is_told_from_its_mean_state() -> None:
     mean = memory.mean(axis=0)
     states = (mean - mean.mean()) / mean.std()
     logit = float(states @ salience.kind[:-1] + salience.kind[-1])
-    assert salience.knows_kind(memory) == (logit > 0)
+    assert salience.knows_kind(mean_state(memory)) == (logit > 0)
     other = replace(salience, kind=-salience.kind)
-    assert other.knows_kind(memory) != salience.knows_kind(memory)
+    assert other.knows_kind(mean_state(memory)) != salience.knows_kind(mean_state(memory))
 
 
 def test_spans_are_those_of_the_sentences(tiny_tokenizer: Tokenizer) -> None:

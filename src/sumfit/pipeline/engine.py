@@ -198,7 +198,7 @@ class Engine:
             prediction.memory,
             options.required,
             style_of(options, length),
-            text.points or self._points(source, prediction),
+            partial(self._points, text, prediction),
         )
         search = GraphSearch(
             dag=dag,
@@ -215,10 +215,12 @@ class Engine:
         seconds["decode"] = time.perf_counter() - started
         return Predicted(requests, search, read, sum(seconds.values()), seconds)
 
-    def _points(self, source: Source, prediction: Prediction) -> Points | None:
-        """Which sentences of a text say most."""
-        model = self.model
-        memory = prediction.memory
+    def _points(self, text: Text, prediction: Prediction) -> Points | None:
+        """Which sentences of a text say most, by this reading or the one before."""
+        if text.points is not None:
+            return text.points
+        model, memory, source = self.model, prediction.memory, text.source
+        assert source is not None
         return Points.of(source.parts, model.salience, memory, model.tokenizer, source.ids)
 
     def _fit(

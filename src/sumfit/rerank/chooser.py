@@ -11,7 +11,7 @@ The search lists hypotheses. A chooser may order these before any string is made
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -101,7 +101,7 @@ class TextRead:
         memory: What the encoder made of it, for a scorer; ``None`` if there is none.
         vouched: Phrases that the caller asks for.
         style: The style that the model was told; ``""`` for none.
-        points: Which of its sentences say most, where that was asked and can be told.
+        find_points: Tells which of its sentences say most; asked once, by who wants to know.
         noted: What a chooser has made of hypotheses so far, by their words.
         evidence: What it knows of each beside that, where it is asked how sure it is.
     """
@@ -113,7 +113,7 @@ class TextRead:
     memory: npt.NDArray[np.float32] | None = None
     vouched: tuple[str, ...] = ()
     style: str = ""
-    points: Points | None = None
+    find_points: Callable[[], Points | None] = lambda: None
     noted: dict[tuple[int, ...], float] = field(default_factory=dict)
     evidence: dict[tuple[int, ...], Evidence] = field(default_factory=dict)
 
@@ -126,6 +126,11 @@ class TextRead:
     def joints(self) -> Joints:
         """Looks at the commas of texts about this source."""
         return joints_of(self.source)
+
+    @cached_property
+    def points(self) -> Points | None:
+        """Which of its sentences say most; ``None`` where that is not open, or cannot be told."""
+        return self.find_points()
 
     @cached_property
     def word_ids(self) -> npt.NDArray[np.int64]:

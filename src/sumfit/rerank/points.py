@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sumfit.text import Tokenizer
 from sumfit.text.points import Parts
-from sumfit.text.salience import Salience, sentence_spans
+from sumfit.text.salience import Salience, mean_state, sentence_spans
 from sumfit.truth.reading import content_stems
 
 __all__ = ["Points"]
@@ -62,7 +62,7 @@ class Points:
             return None
         scores = salience.scores(memory, spans, parts.sentences, parts.form)
         stems = [content_stems(one) for one in parts.sentences]
-        return cls(np.exp(scores), stems, salience.knows_kind(memory[n_before:]))
+        return cls(np.exp(scores), stems, salience.knows_kind(mean_state(memory[n_before:])))
 
     @property
     def best(self) -> int:

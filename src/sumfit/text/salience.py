@@ -4,7 +4,7 @@ Owns the numbers of a sentence beside its encoding, and the two layers over both
 (``scripts/make_salience.py`` fits them to texts whose sentences readers have marked). News begins
 with its point; a chat, a mail, minutes or a review comes to it later, and an abstract after its
 background. Does not own the encoder (`sumfit.runtime`), nor what follows from the scores
-(`sumfit.text.points`).
+(`sumfit.rerank.points`).
 """
 
 from __future__ import annotations
@@ -127,19 +127,19 @@ class Salience:
         result: FloatArray = scores - np.log(np.exp(scores).sum())
         return result
 
-    def knows_kind(self, memory: FloatArray) -> bool:
+    def knows_kind(self, mean: FloatArray) -> bool:
         """Tell whether a text is a commit message or an abstract.
 
         The model has learned from so many of these, whose titles are seldom of one sentence, that
         it reads them best as they are.
 
         Args:
-            memory: ``(T, D)``, the text as the encoder reads it.
+            mean: ``(D,)``, the text's `mean_state`.
 
         Returns:
             The verdict.
         """
-        return bool(mean_state(memory) @ self.kind[:-1] + self.kind[-1] > 0.0)
+        return bool(mean @ self.kind[:-1] + self.kind[-1] > 0.0)
 
     def logits(self, inputs: FloatArray) -> FloatArray:
         """Apply both layers.
